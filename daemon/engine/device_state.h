@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/device/card_health.h"
 #include "runtime/dispatch/stall_report.h"
@@ -50,8 +51,9 @@ class DeviceObserver {
   // Handles some of what clients have sent; at the start of each round, and again and again while the card is waited
   // for. True: there was some. The thread that adds input calls LookAgain.
   virtual bool HandleInput() { return false; }
-  // There is input: the device thread does not sleep.
-  virtual bool HasInput() const { return false; }
+  // When HandleInput is to be called at the latest. TimePoint::min(): there is input, the device thread does not sleep.
+  virtual TimePoint InputDue() const { return TimePoint::max(); }
+  bool has_input() const { return InputDue() == TimePoint::min(); }
 };
 
 }  // namespace ttfd

@@ -207,7 +207,7 @@ bool Engine::RunOnce() {
   if (!lost_.ok()) FailQueued(ResetError(std::string(StatusMessage(lost_))));
   if (!quiets_.empty()) CheckQuiet();
   profiler_.Check();
-  bool idle = !has_requests_.load(std::memory_order_acquire) && !observer_.HasInput();
+  bool idle = !has_requests_.load(std::memory_order_acquire) && !observer_.has_input();
   for (HardwareQueue& queue : queues_) {
     idle = idle && queue.idle();
     queue.ShowDepths();
@@ -254,8 +254,8 @@ void Engine::Pause(bool more) {
   const TimePoint now = clock_.Now();
   const Duration pause = backoff_.Next(now);
   if (pause == Duration::zero()) return;
-  const Duration tick = profiler_.active() ? kProfileTick : options_.idle_tick;
-  const TimePoint until = more ? now + pause : std::min(next_look_, now + tick);
+  const TimePoint tick = now + (profiler_.active() ? kProfileTick : options_.idle_tick);
+  const TimePoint until = more ? now + pause : std::min({next_look_, tick, observer_.InputDue()});
   MutexLock lock(&mu_);
   if (has_requests_ || (!more && stop_requested_)) return;
   asleep_ = true;
@@ -288,7 +288,7 @@ Status Engine::Stop(TimePoint deadline) {
   } else {
     while (RunOnce() && clock_.Now() < deadline) continue;
   }
-  while (observer_.HasInput()) observer_.HandleInput();
+  while (observer_.has_input()) observer_.HandleInput();
   TakeRequests();
   profiler_.End();
   for (ProfileRequest& request : taken_.profiles) {

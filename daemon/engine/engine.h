@@ -1,14 +1,12 @@
-// The device thread: pops works, submits them, polls, retires, watches, recovers. It alone touches
-// the card.
+// The device thread: pops works, submits them, polls, retires, watches, recovers. It alone touches the card.
 //
-// Other threads leave works in an inbox behind one mutex; everything else belongs to the device
-// thread. With nothing outstanding it sleeps. The hardware queues are fed and watched side by side;
-// none waits for another but where a work says so.
+// Other threads leave requests in an inbox behind one mutex; everything else belongs to the device thread. With nothing
+// outstanding it sleeps. The hardware queues are fed and watched side by side; none waits for another but where a work
+// says so.
 //
-// A launch gets an event of its own and so does what ran before it: a hang or fault is known to be
-// this launch's. The event of a launch is asked for behind the next one, so that the card places that
-// while the first still runs; not so if they are of two sessions and share workers, who would then
-// answer for each other.
+// A launch gets an event of its own and so does what ran before it: a hang or fault is known to be this launch's. The
+// event of a launch is requested behind the next one, so that the card places that while the first still runs; not so
+// if they are of two sessions and share workers, who would then answer for each other.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ Status Overdue(const Work* work, Duration limit) {
 }  // namespace
 
 Status Engine::Poll() {
-  RETURN_IF_ERROR(dispatcher_->Poll([this] { return observer_.HasInput(); }));
+  RETURN_IF_ERROR(dispatcher_->Poll([this] { return observer_.has_input(); }));
   const TimePoint now = device_clock_.Now();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
   for (HardwareQueue& queue : queues_) RETURN_IF_ERROR(CheckProgress(queue, now));

@@ -35,7 +35,7 @@ class Link {
   static constexpr uint64_t kMessageOverheadBytes = 512;
 
   // `use` outlives the link, which sets it to what it keeps. Null: it is not counted.
-  explicit Link(const LinkOptions& options, TransportUse* use = nullptr)
+  explicit Link(const LinkOptions& options, OutputUse* use = nullptr)
       : options_(options), use_(use) {}
 
   // ---- Reading role.
@@ -64,7 +64,7 @@ class Link {
   // The next kept message that this connection has not written. False: there is none.
   bool Next(grpc::ByteBuffer* message) ABSL_LOCKS_EXCLUDED(mu_);
   // No numbered message may be added until the client acknowledges: unacknowledged_bytes are kept, or less if all
-  // sessions of the user keep too much (TransportUse::Limit).
+  // sessions of the user keep too much (OutputUse::Limit).
   bool full() const ABSL_LOCKS_EXCLUDED(mu_);
   bool all_acknowledged() const ABSL_LOCKS_EXCLUDED(mu_);
   // The last sequence that the client acknowledged.
@@ -81,7 +81,7 @@ class Link {
   void SetKeptBytes(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const LinkOptions options_;
-  TransportUse* const use_;
+  OutputUse* const use_;
 
   mutable Mutex mu_;
   uint64_t received_ ABSL_GUARDED_BY(mu_) = 0;

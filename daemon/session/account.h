@@ -34,7 +34,7 @@ class WaitHistogram {
   Duration max_{};
 };
 
-// Guarded by its session's lock.
+// Not thread-safe.
 struct SessionAccount {
   Duration device_time{};
   Duration longest_work{};  // the most that one launch, replay or slice of a transfer had the card

@@ -53,8 +53,7 @@ Status BatchDecoder::BeginBatch(CommandQueue& queue, const BatchRequest& batch, 
 
 Duration BatchDecoder::StartWithin(const BatchRequest& batch) const {
   if (batch.start_within_ms) return std::chrono::milliseconds(*batch.start_within_ms);
-  if (start_timeout_ != Duration::zero()) return start_timeout_;
-  return std::chrono::milliseconds(parts_.environment.start_ms.load(std::memory_order_relaxed));
+  return parts_.timeouts.start();
 }
 
 Refusal BatchDecoder::CheckBatch(const BatchRequest& batch,

@@ -15,6 +15,7 @@
 #include "daemon/session/issuer.h"
 #include "daemon/session/outbox.h"
 #include "daemon/session/session_queues.h"
+#include "daemon/session/timeouts.h"
 #include "daemon/session/window_account.h"
 
 namespace ttfd {
@@ -23,6 +24,7 @@ namespace ttfd {
 struct DecoderParts {
   SessionEnvironment& environment;
   Outbox& outbox;
+  const Timeouts& timeouts;
   SessionUse& use;
   WindowAccount& window;
   HandleTable& handles;
@@ -34,7 +36,7 @@ struct DecoderParts {
 // The client sent something for a queue that it did not open: a protocol error.
 Status UnknownQueue(uint32_t queue);
 
-// Not thread-safe: guarded by its session's lock.
+// Device thread.
 class BatchDecoder {
  public:
   // `decoder` outlives this.
@@ -48,8 +50,6 @@ class BatchDecoder {
 
   // Commands that come are refused with this error; none: they are not.
   void RefuseNew(Refusal error) { refuse_new_ = std::move(error); }
-  // Zero: the daemon's.
-  void set_start_timeout(Duration timeout) { start_timeout_ = timeout; }
   // The handles that name nothing because of the queue's error are free again.
   void ReclaimFailedHandles(CommandQueue& queue);
 
@@ -92,7 +92,6 @@ class BatchDecoder {
   Decoder& decoder_;
   std::optional<OpenBatch> batch_;
   Refusal refuse_new_;
-  Duration start_timeout_{};
 };
 
 }  // namespace ttfd

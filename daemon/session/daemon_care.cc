@@ -10,9 +10,18 @@
 namespace ttfd {
 namespace {
 
-constexpr Duration kRest = std::chrono::seconds(60);  // the housekeeper's longest sleep
-constexpr Duration kTrimDelay =
-    std::chrono::seconds(1);  // from when memory was freed until it is given back
+// From when memory was freed until it is given back.
+constexpr Duration kTrimDelay = std::chrono::seconds(1);
+constexpr uint64_t kDaemonsWork = 0;  // no session has this number
+
+// False: it was as early before.
+bool Lower(std::atomic<TimePoint>* time, TimePoint to) {
+  TimePoint before = time->load(std::memory_order_relaxed);
+  while (to < before) {
+    if (time->compare_exchange_weak(before, to, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
 
 DaemonState StateOf(DeviceState device, bool draining) {
   switch (device) {
@@ -139,7 +148,6 @@ void DaemonCore::DrainForShutdown(uint32_t within_ms, ProgressCallback progress)
 }
 
 Status DaemonCore::Undrain() {
-  MutexLock one(&drain_mu_);
   std::unique_ptr<Draining> ended;
   {
     MutexLock lock(&mu_);
@@ -152,24 +160,26 @@ Status DaemonCore::Undrain() {
                         reason::kInvalid);
     }
     ended = std::move(draining_);
+    for (const auto& [id, session] : sessions_) {
+      session->Post([](Session& undrained) { undrained.Undrain(); });
+    }
   }
-  for (const auto& session : Sessions()) session->Undrain();
   for (const auto& progress : ended->progress) progress(ProgressStep::kUndrained, 0, true);
   return OkStatus();
 }
 
 void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
-  MutexLock one(&drain_mu_);
   {
     MutexLock lock(&mu_);
     if (draining_ == nullptr) draining_ = std::make_unique<Draining>();
     draining_->deadline = clock_.Now() + std::chrono::milliseconds(within_ms);
     draining_->told_left = ~uint64_t{0};
     draining_->progress.push_back(std::move(progress));
+    for (const auto& [id, session] : sessions_) {
+      session->Post([](Session& drained) { drained.Drain(); });
+    }
   }
-  for (const auto& session : Sessions()) session->Drain();
-  MutexLock lock(&mu_);
-  changed_.NotifyAll();
+  RunChecksAt(TimePoint::min());
 }
 
 Status DaemonCore::HangReportsAreWritten() const {
@@ -189,28 +199,50 @@ StatusOr<std::vector<HangStore::File>> DaemonCore::GetHangReport(const HangRepor
   return hang_store_->Read(id);
 }
 
-// ---- the housekeeper
+// ---- device thread
 
-void DaemonCore::LookAgainAt(TimePoint when) {
+bool DaemonCore::HandleInput() {
+  const bool handled = input_.HandleSome();
+  return RunChecks() || handled;
+}
+
+TimePoint DaemonCore::InputDue() const {
+  if (input_.any()) return TimePoint::min();
+  return checks_due_.load(std::memory_order_acquire);
+}
+
+void DaemonCore::RunChecksAt(TimePoint when) {
+  if (Lower(&checks_due_, when)) engine_.LookAgain();
+}
+
+bool DaemonCore::RunChecks() {
+  const TimePoint due = checks_due_.load(std::memory_order_relaxed);
+  if (due == TimePoint::max()) return false;
+  const TimePoint now = clock_.Now();
+  if (now < due) return false;
+  // Before the checks: what becomes due meanwhile lowers it again.
+  checks_due_.exchange(TimePoint::max(), std::memory_order_acq_rel);
+  CheckSessions(now);
+  CheckMemory(now);
+  CheckDrain(now);
+  CheckLeases(now);
   MutexLock lock(&mu_);
-  CheckSessionsAt(when);
+  RunChecksAt(look_at_leases_at_);
+  if (draining_ != nullptr && !draining_->progress.empty()) RunChecksAt(draining_->deadline);
+  return true;
 }
 
 void DaemonCore::CheckSessionsAt(TimePoint when) {
-  if (when >= look_again_at_) return;
-  look_again_at_ = when;
-  changed_.NotifyAll();
+  if (Lower(&sessions_due_, when)) RunChecksAt(when);
 }
 
 void DaemonCore::CheckSessions(TimePoint now) {
-  {
-    MutexLock lock(&mu_);
-    if (now < look_again_at_) return;
-    look_again_at_ = TimePoint::max();
-  }
+  const TimePoint due = sessions_due_.load(std::memory_order_relaxed);
+  if (now < due) return RunChecksAt(due);
+  sessions_due_.exchange(TimePoint::max(), std::memory_order_acq_rel);
   TimePoint next = TimePoint::max();
   for (const auto& session : Sessions()) next = std::min(next, session->CheckDeadlines(now));
-  LookAgainAt(next);
+  CheckSessionsAt(next);
 }
 
 void DaemonCore::CheckDrain(TimePoint now) {
@@ -245,58 +277,36 @@ void DaemonCore::CheckDrain(TimePoint now) {
 }
 
 void DaemonCore::MemoryFreed() {
-  MutexLock lock(&mu_);
-  if (trim_at_ != TimePoint::max()) return;
-  trim_at_ = clock_.Now() + kTrimDelay;
-  changed_.NotifyAll();
+  const TimePoint when = clock_.Now() + kTrimDelay;
+  TimePoint never = TimePoint::max();
+  if (trim_due_.compare_exchange_strong(never, when)) RunChecksAt(when);
 }
 
 // The heap keeps what was freed for the next who needs it. While commands are on their way that is as well: giving it
 // back takes time, and so does getting it again.
 void DaemonCore::CheckMemory(TimePoint now) {
+  const TimePoint due = trim_due_.load();
+  if (now < due) return RunChecksAt(due);
+  trim_due_ = TimePoint::max();
+  bool busy = false;
   {
     MutexLock lock(&mu_);
-    if (now < trim_at_) return;
-    const bool busy = users_.AnyUses(Resource::kWindowBytes);
-    trim_at_ = busy ? now + kTrimDelay : TimePoint::max();
-    if (busy) return;
+    busy = users_.AnyUses(Resource::kWindowBytes);
   }
-  options_.trim_memory();
-}
-
-void DaemonCore::HousekeeperMain() {
-  while (true) {
-    const TimePoint now = clock_.Now();
-    CheckSessions(now);
-    CheckMemory(now);
-    CheckDrain(now);
-    CheckLeases(now);
-    MutexLock lock(&mu_);
-    if (stopping_) return;
-    if (leases_changed_) continue;
-    TimePoint until = std::min({now + kRest, look_again_at_, look_at_leases_at_, trim_at_});
-    if (draining_ != nullptr && !draining_->progress.empty()) {
-      if (draining_->told_left != sessions_.size()) continue;
-      until = std::min(until, draining_->deadline);
-    }
-    if (until > now) changed_.WaitUntil(&mu_, until);
-  }
+  if (busy) return MemoryFreed();
+  host_work_.Add(kDaemonsWork, options_.trim_memory);
 }
 
 void DaemonCore::HandleAllInput() {
   do {
-    while (HasInput()) HandleInput();
+    while (has_input()) HandleInput();
   } while (host_work_.RunOne());
 }
 
 bool DaemonCore::RunOnce() {
   bool more = engine_.RunOnce();
   while (host_work_.RunOne()) more = true;
-  const TimePoint now = clock_.Now();
-  CheckSessions(now);
-  CheckMemory(now);
-  CheckDrain(now);
-  return CheckLeases(now) || more;
+  return more;
 }
 
 }  // namespace ttfd

@@ -91,10 +91,7 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
   environment_.clock = &clock;
   environment_.process_ended = options_.process_ended;
   environment_.host = this;
-  environment_.operation_ms = options_.timeouts.operation_ms;
-  environment_.kernel_ms = options_.timeouts.kernel_ms;
-  environment_.start_ms = options_.timeouts.start_ms;
-  environment_.stalled_client_ms = options_.timeouts.stalled_client_ms;
+  environment_.timeouts.Set(options_.timeouts);
 }
 
 DaemonCore::~DaemonCore() {
@@ -116,19 +113,18 @@ Status DaemonCore::Start() {
   if (!booted_) RETURN_IF_ERROR(Boot());
   engine_.Start();
   host_work_.Start();
-  housekeeper_ = std::thread([this] { HousekeeperMain(); });
   started_ = true;
   return OkStatus();
 }
 
 Status DaemonCore::Stop(TimePoint deadline) {
-  for (const auto& session : Sessions()) session->End(DrainingStatus());
   {
     MutexLock lock(&mu_);
     stopping_ = true;
-    changed_.NotifyAll();
+    for (const auto& [id, session] : sessions_) {
+      session->Post([](Session& ended) { ended.End(DrainingStatus()); });
+    }
   }
-  if (housekeeper_.joinable()) housekeeper_.join();
   host_work_.Stop();
   started_ = false;
   return engine_.Stop(deadline);
@@ -247,7 +243,7 @@ void DaemonCore::SessionReleased(uint64_t session) {
     leases_.Leave(session, clock_.Now());
     LeasesChanged();
   }
-  if (draining_ != nullptr) changed_.NotifyAll();
+  if (draining_ != nullptr) RunChecksAt(TimePoint::min());
 }
 
 std::shared_ptr<Session> DaemonCore::Find(uint64_t session) {
@@ -273,36 +269,32 @@ std::vector<SessionInfoReply> DaemonCore::ListSessions() {
 Status DaemonCore::TerminateSession(uint64_t session, const std::string& reason) {
   const std::shared_ptr<Session> found = Find(session);
   if (found == nullptr) return NoSuchSession(session);
-  found->End(
+  const Status why =
       WithReason(Error(StatusCode::kAborted, "an administrator terminated the session: {}", reason),
-                 reason::kCancelled));
+                 reason::kCancelled);
+  found->Post([why](Session& ended) { ended.End(why); });
   return OkStatus();
 }
 
 Status DaemonCore::ReleaseSession(uint64_t session) {
   const std::shared_ptr<Session> found = Find(session);
   if (found == nullptr) return NoSuchSession(session);
-  return found->Release();
+  if (found->Info(clock_.Now()).quarantine_reason.empty()) {
+    return WithReason(
+        Error(StatusCode::kFailedPrecondition, "session {} is not quarantined", session),
+        reason::kInvalid, "session");
+  }
+  found->Post([](Session& released) { released.EndQuarantine(); });
+  return OkStatus();
 }
 
 // ---- timeouts
 
-TimeoutsReply DaemonCore::DaemonTimeouts() const {
-  return {environment_.operation_ms, environment_.kernel_ms, environment_.start_ms,
-          environment_.stalled_client_ms};
-}
-
 StatusOr<TimeoutsReply> DaemonCore::GetTimeouts(uint64_t session) {
-  TimeoutsReply timeouts = DaemonTimeouts();
-  if (session == 0) return timeouts;
+  if (session == 0) return environment_.timeouts.Get();
   const std::shared_ptr<Session> found = Find(session);
   if (found == nullptr) return NoSuchSession(session);
-  const TimeoutsReply own = found->timeouts();
-  if (own.operation_ms != 0) timeouts.operation_ms = own.operation_ms;
-  if (own.kernel_ms != 0) timeouts.kernel_ms = own.kernel_ms;
-  if (own.start_ms != 0) timeouts.start_ms = own.start_ms;
-  if (own.stalled_client_ms != 0) timeouts.stalled_client_ms = own.stalled_client_ms;
-  return timeouts;
+  return found->timeouts();
 }
 
 StatusOr<TimeoutsReply> DaemonCore::SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) {
@@ -310,19 +302,12 @@ StatusOr<TimeoutsReply> DaemonCore::SetTimeouts(uint64_t session, const Timeouts
     const std::shared_ptr<Session> found = Find(session);
     if (found == nullptr) return NoSuchSession(session);
     found->SetTimeouts(timeouts);
-    return GetTimeouts(session);
+    return found->timeouts();
   }
-  const auto set = [](uint32_t from, std::atomic<uint32_t>* to) {
-    if (from != 0) *to = from;
-  };
-  set(timeouts.operation_ms, &environment_.operation_ms);
-  set(timeouts.kernel_ms, &environment_.kernel_ms);
-  set(timeouts.start_ms, &environment_.start_ms);
-  set(timeouts.stalled_client_ms, &environment_.stalled_client_ms);
-  engine_.SetTimeouts(std::chrono::milliseconds(environment_.operation_ms),
-                      std::chrono::milliseconds(environment_.kernel_ms));
-  LookAgainAt(clock_.Now());  // a shorter one may have passed
-  return DaemonTimeouts();
+  environment_.timeouts.Set(timeouts);
+  engine_.SetTimeouts(environment_.timeouts.operation(), environment_.timeouts.kernel());
+  for (const auto& found : Sessions()) found->SetTimeouts({});
+  return environment_.timeouts.Get();
 }
 
 }  // namespace ttfd

@@ -1,8 +1,7 @@
 // The daemon without its front end: sessions, scheduler and the engine with the booted card.
 //
-// Threads: callers of DaemonService (gRPC), the device thread (engine), a host thread (HostWork), the housekeeper
-// (deadlines, drain). Locks are taken in the order session, then registry or engine or memory; none is held
-// while another session's is taken.
+// Threads: callers of DaemonService (gRPC), the device thread (engine), which also checks deadlines, leases and
+// drains, and a host thread (HostWork). Locks are taken in the order registry (mu_), inbox, outbox, window, engine.
 #pragma once
 
 #include <array>
@@ -10,7 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "daemon/engine/engine.h"
@@ -59,14 +58,13 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
 
   // Boots the card on the calling thread. Sessions can be opened from then on.
   Status Boot();
-  // Boots unless booted, then starts the device thread and the housekeeper.
+  // Boots unless booted, then starts the device thread and the host thread.
   Status Start();
   // Ends what is left of the sessions, waits for work in flight until `deadline`, shuts the card
   // down, ends the threads. For a graceful stop Drain first.
   Status Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // One round of the device thread, all host work, and a round of the housekeeper, for tests that leave Start out.
-  // True: there is more to do.
+  // One round of the device thread, and all host work, for tests that leave Start out. True: there is more to do.
   bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
   // Handles all input, and does the host work for it. For the same tests.
   void HandleAllInput();
@@ -91,12 +89,10 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   Status ReleaseSession(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   StatusOr<std::vector<HangSummary>> ListHangReports() override;
   StatusOr<std::vector<HangStore::File>> GetHangReport(const HangReportId& id) override;
-  void Drain(uint32_t within_ms, ProgressCallback progress) override
-      ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
-  Status Undrain() override ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
+  void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
+  Status Undrain() override ABSL_LOCKS_EXCLUDED(mu_);
   // A drain that cannot be ended any more.
-  void DrainForShutdown(uint32_t within_ms, ProgressCallback progress)
-      ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
+  void DrainForShutdown(uint32_t within_ms, ProgressCallback progress) ABSL_LOCKS_EXCLUDED(mu_);
   Status Profile(const ProfileQuery& query, std::shared_ptr<const std::atomic<bool>> cancelled,
                  std::function<void(StatusOr<ProfileResult>)> done) override;
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
@@ -106,20 +102,22 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
 
   // SessionHost
   void Enqueue(std::vector<Work>* works) override ABSL_LOCKS_EXCLUDED(mu_);
-  void LookAgainAt(TimePoint when) override ABSL_LOCKS_EXCLUDED(mu_);
+  void CheckSessionsAt(TimePoint when) override;  // any thread
   void WorksUnwanted() override;
   void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
-  void MemoryFreed() override ABSL_LOCKS_EXCLUDED(mu_);
+  void MemoryFreed() override;
   std::string LeaseText(uint64_t lease, const TileSet& workers) override ABSL_LOCKS_EXCLUDED(mu_);
   // DeviceObserver
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);
   void FlowHung(uint64_t flow, const std::string& report) override ABSL_LOCKS_EXCLUDED(mu_);
-  bool HandleInput() override { return input_.HandleSome(); }
-  bool HasInput() const override { return input_.any(); }
+  bool HandleInput() override ABSL_LOCKS_EXCLUDED(mu_);
+  TimePoint InputDue() const override;
 
-  // The housekeeper checks sessions then.
-  void CheckSessionsAt(TimePoint when) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The device thread calls RunChecks then. Any thread.
+  void RunChecksAt(TimePoint when);
+  // Does what is due of the checks below. False: nothing is.
+  bool RunChecks() ABSL_LOCKS_EXCLUDED(mu_);
   // The lease that a new session asks for or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const SessionClient& who)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -130,18 +128,16 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   Status CheckAdmission(const PeerIdentity& peer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Status CheckHello(const PeerIdentity& peer, const HelloRequest& hello) const;
   Status CheckShare(const PeerIdentity& peer, const HelloRequest& hello) const;
-  TimeoutsReply DaemonTimeouts() const;
   std::shared_ptr<Session> Find(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<Session>> Sessions() ABSL_LOCKS_EXCLUDED(mu_);
 
-  void HousekeeperMain() ABSL_LOCKS_EXCLUDED(mu_);
   void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckMemory(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // Whoever asks for hang reports is not to wait for a disk that stands still.
   Status HangReportsAreWritten() const;
-  // Grants and ends leases, notifies sessions that wait. True: something was due.
-  bool CheckLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // Grants and ends leases, notifies sessions that wait.
+  void CheckLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // To be sent to sessions.
   using WaitNotices = std::vector<std::pair<std::shared_ptr<Session>, LeaseWaitReply>>;
   // Adds a notice unless the session has had one of the same position and holder.
@@ -169,14 +165,10 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   DeviceReply device_;
   bool booted_ = false;
 
-  Mutex drain_mu_;  // before mu_ and any session's: one drain or undrain at a time
   mutable Mutex mu_;
-  CondVar changed_;  // for the housekeeper
   std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
   UserTable users_ ABSL_GUARDED_BY(mu_){options_.identity.one_user};
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
-  TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
-  TimePoint trim_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);
   bool shutting_down_ ABSL_GUARDED_BY(mu_) = false;  // draining_ stays
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
@@ -195,7 +187,9 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   InputTurns input_;
   Engine engine_;
   HostWork host_work_;
-  std::thread housekeeper_;
+  std::atomic<TimePoint> checks_due_{TimePoint::max()};    // the earliest of all
+  std::atomic<TimePoint> sessions_due_{TimePoint::max()};  // their deadlines
+  std::atomic<TimePoint> trim_due_{TimePoint::max()};      // of memory
   std::atomic<bool> started_{false};  // its threads run; clients may be there before
 };
 

@@ -57,7 +57,7 @@ void DaemonCore::WorksUnwanted() {
 
 void DaemonCore::LeasesChanged() {
   leases_changed_ = true;
-  changed_.NotifyAll();
+  RunChecksAt(TimePoint::min());
 }
 
 void DaemonCore::SetGate() {
@@ -90,10 +90,10 @@ void DaemonCore::NoteWorkUnderLeases(TimePoint now) {
   for (const auto& [lease, when] : uses) leases_.Used(lease, when);
 }
 
-bool DaemonCore::CheckLeases(TimePoint now) {
+void DaemonCore::CheckLeases(TimePoint now) {
   {
     MutexLock lock(&mu_);
-    if (!std::exchange(leases_changed_, false) && now < look_at_leases_at_) return false;
+    if (!std::exchange(leases_changed_, false) && now < look_at_leases_at_) return;
   }
   NoteWorkUnderLeases(now);
   std::vector<LeaseTable::Step> steps;
@@ -123,7 +123,6 @@ bool DaemonCore::CheckLeases(TimePoint now) {
   for (const auto& [session, status] : ends) session->End(status);
   for (const auto& [session, wait] : notices) session->NotifyWaiting(wait);
   for (const auto& [session, wait] : CheckBlockedSessions(now)) session->NotifyWaiting(wait);
-  return true;
 }
 
 void DaemonCore::AddWaitNotice(const std::shared_ptr<Session>& session, LeaseWaitReply wait,
@@ -157,7 +156,7 @@ DaemonCore::WaitNotices DaemonCore::CheckBlockedSessions(TimePoint now) {
   return notices;
 }
 
-// Called with a session's lock held: who keeps its works from the card is found out by the housekeeper.
+// Who keeps them from the card is found out by CheckLeases.
 void DaemonCore::Enqueue(std::vector<Work>* works) {
   const bool blocked =
       gate_.closed() && std::any_of(works->begin(), works->end(), [this](const Work& work) {

@@ -14,7 +14,7 @@
 namespace ttfd {
 namespace {
 
-// Of one launch: each is looked up and waited for under the session's lock.
+// Of one launch: each is looked up and waited for on the device thread.
 constexpr size_t kMaxLaunchBuffers = 4096;
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace ttfd {
 
-// Not thread-safe: guarded by its session's lock.
+// Device thread.
 class DeferredFrees {
  public:
   explicit DeferredFrees(HandleTable& handles) : handles_(handles) {}

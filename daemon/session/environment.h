@@ -14,6 +14,7 @@
 #include "daemon/session/input_turns.h"
 #include "daemon/session/kernel_store.h"
 #include "daemon/session/reply.h"
+#include "daemon/session/timeouts.h"
 #include "runtime/base/clock.h"
 #include "runtime/command/card_geometry.h"
 
@@ -30,16 +31,16 @@ struct SessionWindows {
   Duration launch_guess = std::chrono::microseconds(250);
 };
 
-// The daemon as its sessions see it. Called with a session's lock held, on any thread.
+// The daemon as its sessions see it. Device thread, but for MemoryFreed.
 class SessionHost {
  public:
   virtual ~SessionHost() = default;
   virtual void Enqueue(std::vector<Work>* works) = 0;  // takes them, leaves the vector empty
-  virtual void LookAgainAt(TimePoint when) = 0;        // call CheckDeadlines then
+  virtual void CheckSessionsAt(TimePoint when) = 0;    // call CheckDeadlines then
   // Some works that it has taken are not wanted any more (WorkContext), and have not ended.
   virtual void WorksUnwanted() = 0;
   virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it
-  // A session that had a lot of memory for its commands has none any more.
+  // A session that had a lot of memory for its commands has none any more. Any thread, with a window locked.
   virtual void MemoryFreed() = 0;
   // What keeps a session under `lease` (0: none) from these workers, for people: empty, or begins with "; ".
   virtual std::string LeaseText(uint64_t lease, const TileSet& workers) = 0;
@@ -60,11 +61,7 @@ struct SessionEnvironment {
   SessionHost* host = nullptr;
   std::atomic<uint32_t> program_ids{0};
   std::atomic<uint64_t> commands_ended{0};
-  // The daemon's timeouts, changeable at run time.
-  std::atomic<uint32_t> operation_ms{10'000};
-  std::atomic<uint32_t> kernel_ms{60'000};
-  std::atomic<uint32_t> start_ms{600'000};
-  std::atomic<uint32_t> stalled_client_ms{60'000};
+  Timeouts timeouts{TimeoutsReply{10'000, 60'000, 600'000, 60'000}};  // of all sessions
 };
 
 }  // namespace ttfd

@@ -6,17 +6,19 @@
 
 namespace ttfd {
 
-Executor::Executor(SessionEnvironment& environment, Outbox& outbox, const Issuer::Flow& flow,
-                   const TileSet& workers, std::shared_ptr<UserUse> user)
+Executor::Executor(SessionEnvironment& environment, Outbox& outbox, ReceiveWindow& window,
+                   const Timeouts& timeouts, const Issuer::Flow& flow, const TileSet& workers,
+                   std::shared_ptr<UserUse> user)
     : environment_(environment),
       outbox_(outbox),
-      use_(environment.limits, user),
-      window_(environment, outbox, use_, std::shared_ptr<WindowPool>(user, &user->window_pool())),
+      use_(environment.limits, std::move(user)),
+      window_(window),
       handles_(environment.limits, use_, flow.id),
       frees_(handles_),
-      queues_(outbox, window_),
-      issuer_(environment, outbox, handles_, frees_, flow),
-      decoder_({environment, outbox, use_, window_, handles_, queues_, frees_, issuer_}, workers) {}
+      queues_(outbox),
+      issuer_(environment, outbox, timeouts, handles_, frees_, flow),
+      decoder_({environment, outbox, timeouts, use_, window_, handles_, queues_, frees_, issuer_},
+               workers) {}
 
 void Executor::Pump() {
   bool again = true;
@@ -28,7 +30,6 @@ void Executor::Pump() {
     }
     again |= frees_.Release(queues_);
   }
-  window_.Count();
 }
 
 // True if something was issued, ended or is known not to run: others may have waited for it.
@@ -172,8 +173,8 @@ void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
       replay->trace->buffers[{patch.launch, patch.kernel}] = std::move(patch.buffers);
     }
   }
-  queues_.End(queue, task->last_value, task->last_value - task->first_value + 1, 0);
-  Destroy(*task);
+  queues_.End(queue, task->last_value, task->last_value - task->first_value + 1,
+              std::exchange(task->held.total, 0));
 }
 
 // The first error of a queue: it and everything sent behind it end here.
@@ -249,7 +250,7 @@ void Executor::Discard(std::unique_ptr<Task> task) {
 }
 
 // Before the task is deleted: what it held of the window is released.
-void Executor::Destroy(Task& task) { window_.ReleaseEnded(std::exchange(task.held.total, 0)); }
+void Executor::Destroy(Task& task) { outbox_.ReleaseEnded(std::exchange(task.held.total, 0)); }
 
 // ---- the device thread's answers
 
@@ -356,9 +357,7 @@ void Executor::DropAll() {
 void Executor::Release() {
   frees_.Clear();
   handles_.Clear();
-  window_.Close();
   use_.Set(Resource::kQueues, 0);
-  window_.Count();
 }
 
 void Executor::CheckDeadlines(TimePoint now) {

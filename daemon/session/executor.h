@@ -1,8 +1,8 @@
 // Executes a session's commands: queues of tasks, decoded in the order of arrival (MessageDecoder), issued when they
 // may begin, ended in the order of their values, with the first error failing its queue.
 //
-// No lock and no thread of its own: the session's lock guards it. Works for the device thread
-// gather in works(), answers for the client in the output buffer; the session passes both on.
+// Device thread. Works for the card gather in works(), which the session passes on; answers for the client go to the
+// outbox.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@
 #include "daemon/session/message_decoder.h"
 #include "daemon/session/outbox.h"
 #include "daemon/session/session_queues.h"
+#include "daemon/session/timeouts.h"
 #include "daemon/session/window_account.h"
 
 namespace ttfd {
 
 class Executor {
  public:
-  // Both outlive the executor. `workers`: of queues that name none; none: all.
-  Executor(SessionEnvironment& environment, Outbox& outbox, const Issuer::Flow& flow,
-           const TileSet& workers, std::shared_ptr<UserUse> user);
+  // All references outlive the executor. `workers`: of queues that name none; none: all.
+  Executor(SessionEnvironment& environment, Outbox& outbox, ReceiveWindow& window,
+           const Timeouts& timeouts, const Issuer::Flow& flow, const TileSet& workers,
+           std::shared_ptr<UserUse> user);
 
   // Decodes input.
   MessageDecoder& decoder() { return decoder_; }
   const MessageDecoder& decoder() const { return decoder_; }
-  WindowAccount& window_account() { return window_; }
-  const ReceiveWindow& window() const { return window_.window(); }
 
   // What has not started ends with `error`, on every queue, and so does what comes, and a launch that was on the card
   // when it was reset and had not begun.
@@ -64,11 +64,8 @@ class Executor {
   std::vector<HostJob>& host_jobs() { return issuer_.host_jobs(); }
   bool outstanding() const { return issuer_.outstanding(); }
   bool read_blocked() const { return issuer_.read_blocked(); }
-  // Zero: the daemon's.
-  void set_operation_timeout(Duration timeout) { issuer_.set_operation_timeout(timeout); }
-  void set_kernel_timeout(Duration timeout) { issuer_.set_kernel_timeout(timeout); }
   const HandleTable& handles() const { return handles_; }
-  const SessionUse& use() const { return use_; }
+  const SessionUse& use() const { return use_; }  // any thread
   const SessionQueues& queues() const { return queues_; }
 
  private:

@@ -14,7 +14,7 @@ namespace ttfd {
 // Handles, values and sizes fit a JavaScript number (types.proto).
 inline constexpr uint64_t kMaxApiNumber = (uint64_t{1} << 53) - 1;
 
-// Not thread-safe: guarded by its session's lock.
+// Device thread.
 class HandleTable {
  public:
   // Both outlive the table, `use` also every object.

@@ -25,13 +25,13 @@ StatusOr<bool> Inbox::Post(const SessionOutput* from, MessageRequest message,
   finished_ = finished_ || message.finish;
   accepted();
   if (message.empty()) return false;
-  input_.emplace_back(std::move(message));
+  posted_.messages.push_back(std::move(message));
   return WakeLocked();
 }
 
-bool Inbox::Post(Task* task) {
+bool Inbox::Post(Control control) {
   MutexLock lock(&mu_);
-  input_.emplace_back(task);
+  posted_.controls.push_back(std::move(control));
   return WakeLocked();
 }
 
@@ -40,11 +40,15 @@ bool Inbox::Wake() {
   return WakeLocked();
 }
 
-bool Inbox::WakeLocked() { return !std::exchange(with_device_thread_, true); }
+bool Inbox::WakeLocked() {
+  woken_ = true;
+  return !std::exchange(with_device_thread_, true);
+}
 
-bool Inbox::Attach(const std::string& token, std::string next, const SessionOutput* connection) {
+bool Inbox::Attach(const std::string& token, std::string next, const SessionOutput* connection,
+                   absl::FunctionRef<bool()> connect) {
   MutexLock lock(&mu_);
-  if (closed_.has_value() || !token_.Accepts(token)) return false;
+  if (closed_.has_value() || !token_.Accepts(token) || !connect()) return false;
   token_.Replace(token, std::move(next));
   connection_ = connection;
   return true;
@@ -56,28 +60,34 @@ void Inbox::Open() {
 }
 
 void Inbox::Close(const Status& status) {
-  std::deque<Input> dropped;  // destroyed after the lock
+  std::deque<MessageRequest> dropped;  // destroyed after the lock
   MutexLock lock(&mu_);
   if (!closed_.has_value()) closed_ = status;
-  for (Input& input : std::exchange(input_, {})) {
-    (std::holds_alternative<MessageRequest>(input) ? dropped : input_).push_back(std::move(input));
-  }
+  dropped.swap(posted_.messages);
 }
 
 bool Inbox::empty() const {
   MutexLock lock(&mu_);
-  return input_.empty();
+  return posted_.messages.empty() && posted_.controls.empty();
 }
 
-std::optional<Input> Inbox::Take() {
+void Inbox::Take(TakenInput* taken) {
   MutexLock lock(&mu_);
-  if (input_.empty()) {
-    with_device_thread_ = false;
-    return std::nullopt;
+  woken_ = false;
+  if (taken->messages.empty()) {
+    taken->messages.swap(posted_.messages);
+  } else {
+    for (MessageRequest& message : posted_.messages) taken->messages.push_back(std::move(message));
+    posted_.messages.clear();
   }
-  std::optional<Input> input(std::move(input_.front()));
-  input_.pop_front();
-  return input;
+  for (Control& control : posted_.controls) taken->controls.push_back(std::move(control));
+  posted_.controls.clear();
+}
+
+bool Inbox::BecomeIdle() {
+  MutexLock lock(&mu_);
+  with_device_thread_ = woken_;
+  return !woken_;
 }
 
 }  // namespace ttfd

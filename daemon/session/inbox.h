@@ -1,13 +1,15 @@
-// Input of a session between the threads that receive it and the device thread, which handles it in order: messages of
-// its client, and results of host work. Also which connection may send, and with which token another may replace it,
-// so that a message is posted either before a client resumes its session elsewhere, or not at all.
+// Input of a session between the threads that post it and the device thread, which handles it: messages of its client,
+// in order, and controls, which come before all messages. Also which connection may send, and with which token another
+// may replace it, so that a message is posted either before a client resumes its session elsewhere, or not at all.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
-#include <variant>
+#include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "daemon/session/receive_window.h"
@@ -19,10 +21,16 @@
 
 namespace ttfd {
 
-struct Task;
+class Session;
 
-// A message, or a task whose host work has ended.
-using Input = std::variant<MessageRequest, Task*>;
+// What the device thread is to do with a session: an administrator's request, or the result of host work.
+using Control = std::function<void(Session&)>;
+
+// Input that was taken and is not handled. Device thread.
+struct TakenInput {
+  std::vector<Control> controls;
+  std::deque<MessageRequest> messages;
+};
 
 // Thread-safe.
 class Inbox {
@@ -39,19 +47,20 @@ class Inbox {
   // ---- Any thread.
 
   // Posts a message of this connection. An empty one only confirms that the client is there. `accepted` is called with
-  // the inbox locked if the message counts. Returns whether the session has to be given to the device thread: it was
-  // taken empty before. A failed status: a protocol error, or why the session has ended.
+  // the inbox locked if the message counts. Returns whether the session has to be given to the device thread: it
+  // is idle there. A failed status: a protocol error, or why the session has ended.
   StatusOr<bool> Post(const SessionOutput* from, MessageRequest message,
                       absl::FunctionRef<void()> accepted) ABSL_LOCKS_EXCLUDED(mu_);
-  // The host work of this task has ended. Also after the session's end. Returns the same.
-  bool Post(Task* task) ABSL_LOCKS_EXCLUDED(mu_);
+  // Also after the session's end. Returns the same.
+  bool Post(Control control) ABSL_LOCKS_EXCLUDED(mu_);
   // The device thread is to continue with the session, though there is no further input. Returns the same.
   bool Wake() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Another connection, whose client presents `token`, sends from here on; `next` is the token for the one after it.
-  // False: the token is not that of the session, or the inbox is closed.
-  bool Attach(const std::string& token, std::string next, const SessionOutput* connection)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // `connect` is called with the inbox locked if the token is that of the session, and may refuse. False: refused, or
+  // the inbox is closed.
+  bool Attach(const std::string& token, std::string next, const SessionOutput* connection,
+              absl::FunctionRef<bool()> connect) ABSL_LOCKS_EXCLUDED(mu_);
   void Open() ABSL_LOCKS_EXCLUDED(mu_);
   // No messages from here on, and those that were not taken are dropped. Further ones get `status`; if that is OK, they
   // are dropped as well.
@@ -60,8 +69,11 @@ class Inbox {
 
   // ---- The device thread.
 
-  // The oldest input. None: there is none, and the next that is posted gives the session to the device thread again.
-  std::optional<Input> Take() ABSL_LOCKS_EXCLUDED(mu_);
+  // Adds all that was posted to what was taken before.
+  void Take(TakenInput* taken) ABSL_LOCKS_EXCLUDED(mu_);
+  // Everything that was taken is handled. False: there is more. True: the next that is posted has the session given to
+  // the device thread again.
+  bool BecomeIdle() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   bool WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -71,8 +83,9 @@ class Inbox {
   ResumeToken token_ ABSL_GUARDED_BY(mu_);
   const SessionOutput* connection_ ABSL_GUARDED_BY(mu_);  // only compared
   bool waits_for_lease_ ABSL_GUARDED_BY(mu_);
-  std::deque<Input> input_ ABSL_GUARDED_BY(mu_);
-  bool with_device_thread_ ABSL_GUARDED_BY(mu_) = false;  // which calls Take until it is empty
+  TakenInput posted_ ABSL_GUARDED_BY(mu_);
+  bool with_device_thread_ ABSL_GUARDED_BY(mu_) = false;  // which has not called it idle
+  bool woken_ ABSL_GUARDED_BY(mu_) = false;               // since the last Take
   bool finished_ ABSL_GUARDED_BY(mu_) = false;            // Finish was posted
   std::optional<Status> closed_ ABSL_GUARDED_BY(mu_);
 };

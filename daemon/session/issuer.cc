@@ -159,7 +159,7 @@ Issuer::Step Issuer::More(Task& task) {
     if (!slices_.Next(task, &work)) {
       return SliceMaker::AllMade(task) ? Step::kDone : Step::kBlocked;
     }
-    if (!work.runs_kernels()) work.timeout = operation_timeout_;
+    if (!work.runs_kernels()) work.timeout = timeouts_.own_operation();
     work.context = &task;
     work.flow = flow_.id;
     work.uid = flow_.uid;

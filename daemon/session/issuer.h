@@ -15,6 +15,7 @@
 #include "daemon/session/outbox.h"
 #include "daemon/session/slice_maker.h"
 #include "daemon/session/task.h"
+#include "daemon/session/timeouts.h"
 
 namespace ttfd {
 
@@ -24,7 +25,7 @@ struct HostJob {
   std::function<void()> work;
 };
 
-// Not thread-safe: guarded by its session's lock.
+// Device thread.
 class Issuer {
  public:
   enum class Step { kDone, kBlocked, kRefused };
@@ -37,14 +38,15 @@ class Issuer {
     Priority priority = Priority::kNormal;
     uint64_t lease = 0;  // it works under; 0: none
   };
-  Issuer(SessionEnvironment& environment, Outbox& outbox, HandleTable& handles,
-         const DeferredFrees& frees, Flow flow)
+  Issuer(SessionEnvironment& environment, Outbox& outbox, const Timeouts& timeouts,
+         HandleTable& handles, const DeferredFrees& frees, Flow flow)
       : environment_(environment),
         outbox_(outbox),
+        timeouts_(timeouts),
         handles_(handles),
         frees_(frees),
         flow_(flow),
-        slices_(environment, outbox, handles.use()) {}
+        slices_(environment, outbox, timeouts, handles.use()) {}
 
   // Its predecessors in the queue have been issued; with `at_head` they have even ended. kRefused: `error` says why.
   Step Begin(Task& task, bool at_head, ErrorReply* error);
@@ -63,9 +65,6 @@ class Issuer {
   // Works and host jobs that have not ended.
   bool outstanding() const { return outstanding_ > 0; }
 
-  // Zero: the daemon's.
-  void set_kernel_timeout(Duration timeout) { slices_.set_kernel_timeout(timeout); }
-  void set_operation_timeout(Duration timeout) { operation_timeout_ = timeout; }
   // Of all queues together.
   void BeginRound() { slices_.BeginRound(); }
   // In this round a read waits for its client to take what there is.
@@ -98,11 +97,11 @@ class Issuer {
 
   SessionEnvironment& environment_;
   Outbox& outbox_;
+  const Timeouts& timeouts_;
   HandleTable& handles_;
   const DeferredFrees& frees_;
   const Flow flow_;
   SliceMaker slices_;
-  Duration operation_timeout_{};
   std::vector<Work> works_;
   std::vector<HostJob> host_jobs_;
   uint64_t outstanding_ = 0;

@@ -12,7 +12,7 @@ namespace ttfd {
 
 // The workers of the commands that wait for leases of other sessions (none: all workers); nullopt: no command waits.
 // `settled`: no lease is about to be granted, so that nothing it keeps off the card is still there, and a command that
-// has begun waits like any other. The caller holds the session's lock.
+// has begun waits like any other.
 std::optional<TileSet> BlockedByLeases(const std::map<uint32_t, CommandQueue>& queues,
                                        const LeaseGate& gate, bool settled);
 

@@ -17,7 +17,7 @@
 
 namespace ttfd {
 
-// Not thread-safe: guarded by its session's lock.
+// Device thread.
 class MessageDecoder {
  public:
   // `workers`: of queues that name none; none: all.
@@ -41,8 +41,6 @@ class MessageDecoder {
 
   // Commands that come are refused with this error; none: they are not.
   void RefuseNew(Refusal error) { batches_.RefuseNew(std::move(error)); }
-  // Zero: the daemon's.
-  void set_start_timeout(Duration timeout) { batches_.set_start_timeout(timeout); }
 
   // The host work of a LoadKernel has ended. The image is charged to kernel_bytes from here on; beyond the limit it is
   // dropped and the command refused.

@@ -1,161 +1,213 @@
-// Collects a session's output and hands it out a message at a time.
+// Adding, taking, connecting.
 #include "daemon/session/outbox.h"
 
-#include <algorithm>
-#include <iterator>
-#include <map>
 #include <utility>
 
 #include "daemon/session/errors.h"
 
 namespace ttfd {
-namespace {
 
-constexpr size_t kChunksPerMessage = 1024;  // of tiny reads
-constexpr size_t kErrorsMerged = 64;        // of the newest: one of each queue
-// With everything else a message takes, encoded errors leave it below 4 MiB.
-constexpr uint64_t kErrorBytesPerMessage = 512 << 10;
-
-// In memory and in a message, a little more than less.
-uint64_t HeldBytes(const KernelPrintReply& reply) {
-  return 128 + reply.print.kernel_name.size() + reply.print.text.size();
+Outbox::Outbox(ReceiveWindow& window, const SessionLimits& limits, std::shared_ptr<UserUse> user,
+               std::atomic<const SessionOutput*>& newest, const Connection& connection,
+               bool waits_for_lease)
+    : window_(window),
+      newest_(newest),
+      connection_(connection),
+      waits_for_lease_(waits_for_lease),
+      advertised_(window.granted()) {
+  use_.Attach(limits, std::move(user));
+  newest_ = connection.output;
 }
 
-uint64_t HeldBytes(const DataChunk& chunk) {
-  return sizeof(DataChunk) + kHeapBlockBytes + chunk.payload.size();
-}
-
-uint64_t HeldBytes(const CommandErrorReply& reply) {
-  return sizeof(CommandErrorReply) + 2 * kHeapBlockBytes + reply.error.message.size() +
-         reply.error.field.size();
-}
-
-}  // namespace
+// ---- device thread
 
 void Outbox::AddPrint(KernelPrintReply print, uint64_t max_bytes) {
-  print_bytes_ += HeldBytes(print);
-  prints_.push_back(std::move(print));
-  while (print_bytes_ > max_bytes && prints_.size() > 1) {
-    print_bytes_ -= HeldBytes(prints_.front());
-    prints_.pop_front();
-    ++lost_prints_;
-  }
+  MutexLock lock(&mu_);
+  buffer_.AddPrint(std::move(print), max_bytes);
+  Count();
 }
 
 void Outbox::AddData(DataChunk chunk) {
-  data_bytes_ += HeldBytes(chunk);
-  data_.push_back(std::move(chunk));
+  MutexLock lock(&mu_);
+  buffer_.AddData(std::move(chunk));
+  Count();
+}
+
+void Outbox::BeginRead(uint64_t bytes) {
+  MutexLock lock(&mu_);
+  buffer_.BeginRead(bytes);
+  Count();
+}
+
+void Outbox::EndRead(uint64_t bytes) {
+  MutexLock lock(&mu_);
+  buffer_.EndRead(bytes);
+  Count();
 }
 
 void Outbox::AddError(uint32_t queue, uint64_t first_value, uint64_t last_value,
                       const ErrorReply& error) {
-  // Those of failed queues may alternate.
-  const auto end =
-      errors_.rbegin() + static_cast<ptrdiff_t>(std::min(errors_.size(), kErrorsMerged));
-  const auto last = std::find_if(
-      errors_.rbegin(), end, [queue](const CommandErrorReply& one) { return one.queue == queue; });
-  if (last != end && last->last_value + 1 == first_value && HasCause(error) &&
-      last->error.code == error.code && last->error.cause == error.cause) {
-    last->last_value = last_value;
-    return;
-  }
-  errors_.push_back({queue, first_value, last_value, error});
-  error_bytes_ += HeldBytes(errors_.back());
+  MutexLock lock(&mu_);
+  buffer_.AddError(queue, first_value, last_value, error);
+  Count();
 }
 
-void Outbox::SetProgress(uint32_t queue, uint64_t value) {
-  progress_changed_ = true;
-  for (Progress& progress : progress_) {
-    if (progress.queue != queue) continue;
-    progress.value = value;
-    return;
-  }
-  progress_.push_back({queue, value, 0});
+void Outbox::SetOpenError(uint32_t queue, const ErrorReply& error) {
+  MutexLock lock(&mu_);
+  buffer_.SetOpenError(queue, error);
+}
+
+void Outbox::SetProgress(uint32_t queue, uint64_t value, uint64_t cost) {
+  MutexLock lock(&mu_);
+  buffer_.SetProgress(queue, value);
+  unreported_cost_ += cost;
+}
+
+void Outbox::SetWaiting(const LeaseWaitReply& wait) {
+  MutexLock lock(&mu_);
+  buffer_.SetWaiting(wait);
 }
 
 void Outbox::SetWelcome(std::string lease_token) {
-  welcome_ = std::move(lease_token);
-  waiting_.reset();
+  MutexLock lock(&mu_);
+  waits_for_lease_ = false;
+  buffer_.SetWelcome(std::move(lease_token));
+}
+
+void Outbox::ReleaseEnded(uint64_t cost) {
+  MutexLock lock(&mu_);
+  if (buffer_.has_results()) {
+    unreported_cost_ += cost;
+  } else {
+    window_.Release(cost);
+  }
+}
+
+void Outbox::Announce(const Activity& session) {
+  MutexLock lock(&mu_);
+  activity_ = session;
+  if (connection_.connected()) window_.Advance(buffer_.text_bytes());
+  AnnounceLocked();
+}
+
+void Outbox::AnnounceLocked() {
+  if (!connection_.connected() || announced_) return;
+  if (!end_ && !ends_after_output_ && buffer_.empty() && !WindowDue()) return;
+  announced_ = true;
+  connection_.output->OutputReady();
+}
+
+bool Outbox::WindowDue() const {
+  if (waits_for_lease_ || end_) return false;
+  const uint64_t growth = window_.granted() - advertised_;
+  return growth > 0 && (growth >= window_.size() / 4 || activity_.idle);
+}
+
+void Outbox::Count() { use_.Set(buffer_.data_bytes() + buffer_.text_bytes()); }
+
+void Outbox::EndAfterOutput() {
+  MutexLock lock(&mu_);
+  if (std::exchange(ends_after_output_, true)) return;
+  AnnounceLocked();
+}
+
+void Outbox::EndNow(const Status& status) {
+  MutexLock lock(&mu_);
+  end_ = status;
+  AnnounceLocked();
 }
 
 bool Outbox::empty() const {
-  return prints_.empty() && data_.empty() && !has_results() && !waiting_ && !welcome_;
+  MutexLock lock(&mu_);
+  return buffer_.empty();
 }
 
-SessionOutputBatch Outbox::Take(uint64_t max_bytes) {
-  SessionOutputBatch batch;
-  batch.has_welcome = welcome_.has_value();
-  if (batch.has_welcome) {
-    batch.lease_token = *std::exchange(welcome_, std::nullopt);
-    return batch;
+uint64_t Outbox::data_bytes() const {
+  MutexLock lock(&mu_);
+  return buffer_.data_bytes();
+}
+
+// ---- the transport
+
+SessionOutputBatch Outbox::Take(const SessionOutput* from, uint64_t max_bytes, bool* wake) {
+  MutexLock lock(&mu_);
+  *wake = false;
+  if (from != connection_.output) return {};
+  SessionOutputBatch batch = buffer_.Take(max_bytes);
+  Count();
+  if (!buffer_.has_results()) window_.Release(std::exchange(unreported_cost_, 0));
+  window_.Advance(buffer_.text_bytes());
+  // A Welcome has the window itself, and comes alone.
+  if (!waits_for_lease_ && !batch.has_welcome && (batch.has_content() || WindowDue())) {
+    const uint64_t granted = window_.granted();
+    if (granted > advertised_) batch.window_bytes = advertised_ = granted;
   }
-  batch.has_waiting = waiting_.has_value();
-  if (batch.has_waiting) batch.waiting = *std::exchange(waiting_, std::nullopt);
-  TakePrints(&batch);
-  TakeData(max_bytes, &batch);
-  TakeErrors(&batch);
-  if (progress_changed_) TakeProgress(&batch);
+  if (batch.empty()) announced_ = false;
+  *wake = activity_.awaits_take || (batch.empty() && window_.reduced());
   return batch;
 }
 
-// All of them: they are few, and everything else may be of the same commands.
-void Outbox::TakePrints(SessionOutputBatch* batch) {
-  if (prints_.empty()) return;
-  prints_.front().lost = std::exchange(lost_prints_, 0);
-  batch->prints.assign(std::make_move_iterator(prints_.begin()),
-                       std::make_move_iterator(prints_.end()));
-  prints_.clear();
-  print_bytes_ = 0;
+ClientSession::Ending Outbox::CheckEnd(const SessionOutput* from, bool acknowledged,
+                                       Status* status) {
+  MutexLock lock(&mu_);
+  if (from != newest_) {
+    *status = SessionReplaced();
+    return ClientSession::Ending::kEnded;
+  }
+  if (end_) {
+    *status = *end_;
+    Disconnected(/*gone=*/true);
+    return ClientSession::Ending::kEnded;
+  }
+  if (!ends_after_output_ || !buffer_.empty()) return ClientSession::Ending::kOpen;
+  if (!acknowledged && connection_.reconnect_timeout > Duration::zero()) {
+    return ClientSession::Ending::kUnacknowledged;
+  }
+  acknowledged_.store(true, std::memory_order_release);
+  return ClientSession::Ending::kOpen;
 }
 
-void Outbox::TakeData(uint64_t max_bytes, SessionOutputBatch* batch) {
-  uint64_t bytes = 0;
-  while (!data_.empty() && batch->data.size() < kChunksPerMessage) {
-    DataChunk& next = data_.front();
-    bytes += next.payload.size();
-    if (!batch->data.empty() && bytes > max_bytes) break;
-    data_bytes_ -= HeldBytes(next);
-    batch->data.push_back(std::move(next));
-    data_.pop_front();
-  }
+void Outbox::Disconnected(bool gone) {
+  connection_.output = nullptr;
+  connection_.gone = gone;
+  changes_.fetch_add(1, std::memory_order_release);
 }
 
-void Outbox::TakeErrors(SessionOutputBatch* batch) {
-  for (auto& [queue, error] : open_errors_)
-    batch->errors.push_back({queue, 0, 0, std::move(error)});
-  open_errors_.clear();
-  uint64_t bytes = 0;
-  while (!errors_.empty() && bytes < kErrorBytesPerMessage) {
-    bytes += HeldBytes(errors_.front());
-    error_bytes_ -= HeldBytes(errors_.front());
-    batch->errors.push_back(std::move(errors_.front()));
-    errors_.pop_front();
-  }
+std::optional<Connection> Outbox::Disconnect(const SessionOutput* from, bool lost) {
+  MutexLock lock(&mu_);
+  if (from != connection_.output) return std::nullopt;
+  // A session whose Welcome, and with it the token, was not sent cannot be resumed.
+  const bool resumable = connection_.reconnect_timeout > Duration::zero() && !waits_for_lease_ &&
+                         !buffer_.has_welcome();
+  Disconnected(!lost || !resumable);
+  return connection_;
 }
 
-void Outbox::TakeProgress(SessionOutputBatch* batch) {
-  progress_changed_ = false;
-  // Of each queue the first value whose data or error has not been taken. One pass over these for all queues.
-  std::map<uint32_t, uint64_t> left;
-  auto last = left.end();
-  const auto note = [&](uint32_t queue, uint64_t value) {
-    if (last == left.end() || last->first != queue) {
-      last = left.try_emplace(queue, value).first;
-    }
-    last->second = std::min(last->second, value);
-  };
-  for (const DataChunk& chunk : data_) note(chunk.queue, chunk.value);
-  for (const CommandErrorReply& error : errors_) note(error.queue, error.first_value);
-  for (Progress& progress : progress_) {
-    if (progress.taken == progress.value) continue;
-    const auto first = left.find(progress.queue);
-    const uint64_t value =
-        first == left.end() ? progress.value : std::min(progress.value, first->second - 1);
-    if (value < progress.value) progress_changed_ = true;
-    if (value <= progress.taken) continue;
-    progress.taken = value;
-    batch->progress.push_back({progress.queue, value});
-  }
+std::optional<uint64_t> Outbox::Connect(SessionOutput* connection, uint32_t pid,
+                                        Duration reconnect_timeout) {
+  MutexLock lock(&mu_);
+  const bool resumable = connection_.reconnect_timeout > Duration::zero() && !waits_for_lease_;
+  if (!resumable || connection_.gone || end_) return std::nullopt;
+  SessionOutput* const before = connection_.output;
+  newest_ = connection;
+  connection_ = {connection, false, pid, reconnect_timeout};
+  changes_.fetch_add(1, std::memory_order_release);
+  if (before != nullptr) before->OutputReady();  // CheckEnd returns that it was replaced
+  announced_ = false;
+  window_.Advance(buffer_.text_bytes());
+  advertised_ = window_.granted();
+  AnnounceLocked();
+  return advertised_;
+}
+
+uint64_t Outbox::advertised() const {
+  MutexLock lock(&mu_);
+  return advertised_;
+}
+
+Connection Outbox::connection() const {
+  MutexLock lock(&mu_);
+  return connection_;
 }
 
 }  // namespace ttfd

@@ -1,77 +1,126 @@
-// Output of a session for its client that the transport has not taken: kernel prints, read data, errors, progress and
-// notices.
+// Output of a session between the device thread, which adds it, and the transport, which takes it; the connection that
+// takes it; the receive window that is granted with it; and how the session ends behind it.
 //
-// Prints, data and errors are kept in order, prints only up to a limit; progress is state, taken in its newest form.
-// Progress is taken only after the prints, data and errors it covers. What is taken is the transport's
-// (daemon/rpc/link.h), which sends it again if it must.
+// What is taken is the transport's (daemon/rpc/link.h), which sends it again if it must.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <deque>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "daemon/session/reply.h"
+#include "daemon/session/output_buffer.h"
+#include "daemon/session/receive_window.h"
+#include "daemon/session/service.h"
+#include "daemon/session/usage.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
 
 namespace ttfd {
 
-// Not thread-safe: guarded by its session's lock.
+// The connection of a session, or how it was left without one.
+struct Connection {
+  SessionOutput* output = nullptr;  // null: none
+  bool gone = false;                // no other will come
+  uint32_t pid = 0;                 // of the newest client's process; 0: not known
+  Duration reconnect_timeout{};     // zero: the session cannot be resumed
+
+  bool connected() const { return output != nullptr; }
+};
+
+// Thread-safe.
 class Outbox {
  public:
-  // Keeps at most about `max_bytes` of prints: the oldest are dropped, and counted.
-  void AddPrint(KernelPrintReply print, uint64_t max_bytes);
-  void AddData(DataChunk chunk);
+  // `window`, `limits` and `newest` outlive the outbox. `newest` is set to the newest connection. With
+  // `waits_for_lease` nothing but notices is taken before SetWelcome.
+  Outbox(ReceiveWindow& window, const SessionLimits& limits, std::shared_ptr<UserUse> user,
+         std::atomic<const SessionOutput*>& newest, const Connection& connection,
+         bool waits_for_lease);
+
+  // ---- Device thread: adds output, of which Announce notifies the connection.
+
+  void AddPrint(KernelPrintReply print, uint64_t max_bytes) ABSL_LOCKS_EXCLUDED(mu_);
+  void AddData(DataChunk chunk) ABSL_LOCKS_EXCLUDED(mu_);
   // A read of so many bytes begins, or has ended: until then they count as data.
-  void BeginRead(uint64_t bytes) { reads_bytes_ += bytes; }
-  void EndRead(uint64_t bytes) { reads_bytes_ -= bytes; }
-  // Extends the newest error of the queue instead, if that has the same cause and ends just before.
-  void AddError(uint32_t queue, uint64_t first_value, uint64_t last_value, const ErrorReply& error);
-  // The queue could not be opened: an error with value 0. Replaces one of that queue.
-  void SetOpenError(uint32_t queue, const ErrorReply& error) { open_errors_[queue] = error; }
-  void SetProgress(uint32_t queue, uint64_t value);
-  void SetWaiting(const LeaseWaitReply& wait) { waiting_ = wait; }
-  void SetWelcome(std::string lease_token);
+  void BeginRead(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
+  void EndRead(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
+  void AddError(uint32_t queue, uint64_t first_value, uint64_t last_value, const ErrorReply& error)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void SetOpenError(uint32_t queue, const ErrorReply& error) ABSL_LOCKS_EXCLUDED(mu_);
+  // Everything of the queue up to this value has ended. The last command held `cost`: see ReleaseEnded.
+  void SetProgress(uint32_t queue, uint64_t value, uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
+  void SetWaiting(const LeaseWaitReply& wait) ABSL_LOCKS_EXCLUDED(mu_);
+  void SetWelcome(std::string lease_token) ABSL_LOCKS_EXCLUDED(mu_);
+  // A command that held so much of the window has ended. It is released once the client has taken its results, which
+  // are in memory in place of the command.
+  void ReleaseEnded(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
+  // What the session does meanwhile.
+  struct Activity {
+    bool idle = true;  // nothing of it is under way, so that nothing more is released by itself
+    bool awaits_take = false;  // Take is to wake it
+  };
+  // Grants what has been released, and notifies the connection if there is something for it.
+  void Announce(const Activity& session) ABSL_LOCKS_EXCLUDED(mu_);
+  // The session is to end when everything has been taken and acknowledged.
+  void EndAfterOutput() ABSL_LOCKS_EXCLUDED(mu_);
+  // That is so.
+  bool acknowledged() const { return acknowledged_.load(std::memory_order_acquire); }
+  // The session has ended, with whatever was not taken.
+  void EndNow(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // One message's content: at least one chunk if there is data, further ones while they fit `max_bytes`.
-  SessionOutputBatch Take(uint64_t max_bytes);
-
-  bool empty() const;
-  bool has_welcome() const { return welcome_.has_value(); }
-  // An error, or progress, has not been taken.
-  bool has_results() const {
-    return progress_changed_ || !errors_.empty() || !open_errors_.empty();
-  }
+  bool empty() const ABSL_LOCKS_EXCLUDED(mu_);
   // Memory of the data: payload, and the chunks themselves; of reads under way.
-  uint64_t data_bytes() const { return data_bytes_ + reads_bytes_; }
-  // Memory of prints and errors.
-  uint64_t text_bytes() const { return print_bytes_ + error_bytes_; }
+  uint64_t data_bytes() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- The transport.
+
+  // As ClientSession::TakeOutput. `wake`: the session is to be given to the device thread.
+  SessionOutputBatch Take(const SessionOutput* from, uint64_t max_bytes, bool* wake)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // As ClientSession::CheckEnd. Once it has returned kEnded the connection is gone. What it finds may be new to the
+  // session, which is to be given to the device thread.
+  ClientSession::Ending CheckEnd(const SessionOutput* from, bool acknowledged, Status* status)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // The connection is gone: `lost`, or for good. None: it was not the session's any more.
+  std::optional<Connection> Disconnect(const SessionOutput* from, bool lost)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // Another connection takes the output from here on; the one before is notified. Returns the window that its Welcome
+  // advertises; none: the session cannot be resumed.
+  std::optional<uint64_t> Connect(SessionOutput* connection, uint32_t pid,
+                                  Duration reconnect_timeout) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Any thread.
+
+  // What was advertised of the window, by Welcome or after it.
+  uint64_t advertised() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Grows with every change of the connection.
+  uint64_t connection_changes() const { return changes_.load(std::memory_order_acquire); }
+  Connection connection() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  struct Progress {
-    uint32_t queue = 0;
-    uint64_t value = 0;
-    uint64_t taken = 0;
-  };
-  void TakePrints(SessionOutputBatch* batch);
-  void TakeData(uint64_t max_bytes, SessionOutputBatch* batch);
-  void TakeErrors(SessionOutputBatch* batch);
-  void TakeProgress(SessionOutputBatch* batch);
+  void AnnounceLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Disconnected(bool gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The window has grown so far, or the client may be waiting for so little, that it is sent by itself.
+  bool WindowDue() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Counts what is held among what the user has.
+  void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  std::deque<KernelPrintReply> prints_;
-  uint64_t print_bytes_ = 0;
-  uint64_t lost_prints_ = 0;  // before prints_.front(), since prints were taken
-  std::deque<DataChunk> data_;
-  uint64_t data_bytes_ = 0;
-  uint64_t reads_bytes_ = 0;
-  std::map<uint32_t, ErrorReply> open_errors_;  // by queue
-  std::deque<CommandErrorReply> errors_;
-  uint64_t error_bytes_ = 0;
-  std::vector<Progress> progress_;
-  bool progress_changed_ = false;
-  std::optional<LeaseWaitReply> waiting_;
-  std::optional<std::string> welcome_;  // its lease token
+  ReceiveWindow& window_;
+  std::atomic<const SessionOutput*>& newest_;
+  OutputUse use_;
+  mutable Mutex mu_;
+  OutputBuffer buffer_ ABSL_GUARDED_BY(mu_);
+  Connection connection_ ABSL_GUARDED_BY(mu_);
+  std::atomic<uint64_t> changes_{0};  // set under mu_
+  bool waits_for_lease_ ABSL_GUARDED_BY(mu_);
+  bool announced_ ABSL_GUARDED_BY(mu_) = false;  // and no Take since then has been empty
+  uint64_t advertised_ ABSL_GUARDED_BY(mu_);
+  uint64_t unreported_cost_ ABSL_GUARDED_BY(mu_) = 0;  // of ended commands whose results are here
+  Activity activity_ ABSL_GUARDED_BY(mu_);
+  bool ends_after_output_ ABSL_GUARDED_BY(mu_) = false;
+  std::atomic<bool> acknowledged_{false};  // set under mu_
+  std::optional<Status> end_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace ttfd

@@ -8,14 +8,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "daemon/session/reply.h"
+#include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {
 
-// What is granted to all sessions of a user and not released. Thread-safe.
+// Bytes that are granted to all sessions of a user and not released, and those of them that are held. Thread-safe.
 class WindowPool {
  public:
   // Takes up to `want` bytes of what is left of `most`, but at least `least`. Returns how many.
@@ -23,8 +26,13 @@ class WindowPool {
   void Return(uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
   uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
+  void Hold(uint64_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
+  void Drop(uint64_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
+  uint64_t held() const { return held_.load(std::memory_order_relaxed); }
+
  private:
   std::atomic<uint64_t> taken_{0};
+  std::atomic<uint64_t> held_{0};
 };
 
 // What a session is granted even when other sessions of its user have all of window_bytes_per_user, so that none
@@ -43,39 +51,45 @@ struct HeldCost {
   uint64_t RemovePayload(uint64_t bytes);
 };
 
-// Charge is called by one thread at a time, the others with the session's lock held.
+// Thread-safe.
 class ReceiveWindow {
  public:
-  // `limits` outlives the window.
-  ReceiveWindow(const SessionLimits& limits, std::shared_ptr<WindowPool> pool);
+  // `limits` outlives the window. `emptied` is called, with the window locked, when nothing is held any more after so
+  // much was that its memory is worth returning to the system.
+  ReceiveWindow(
+      const SessionLimits& limits, std::shared_ptr<WindowPool> pool,
+      std::function<void()> emptied = [] {});
   ReceiveWindow(const ReceiveWindow&) = delete;
   ReceiveWindow& operator=(const ReceiveWindow&) = delete;
   ~ReceiveWindow() { Close(); }
 
   // A message of this cost has come. RESOURCE_EXHAUSTED: it is more than the client may send.
-  Status Charge(uint64_t cost);
+  Status Charge(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
   // So much of what was charged is not held any more.
-  void Release(uint64_t cost);
+  void Release(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
   // Grants what has been released, except for as much as `unsent_output` takes: bytes that wait for the client to read.
-  void Advance(uint64_t unsent_output);
+  void Advance(uint64_t unsent_output) ABSL_LOCKS_EXCLUDED(mu_);
   // Returns everything to the pool: nothing is charged from here on.
-  void Close();
+  void Close() ABSL_LOCKS_EXCLUDED(mu_);
 
   // In total, since the session began.
-  uint64_t granted() const { return granted_; }
-  uint64_t held() const { return charged_ - released_; }
+  uint64_t granted() const ABSL_LOCKS_EXCLUDED(mu_);
+  uint64_t held() const ABSL_LOCKS_EXCLUDED(mu_);
   // Held, or granted and not sent.
-  uint64_t size() const { return granted_ - released_; }
+  uint64_t size() const ABSL_LOCKS_EXCLUDED(mu_);
   // Advance found less in the pool than it wanted: try again later.
-  bool reduced() const { return reduced_; }
+  bool reduced() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   const SessionLimits& limits_;
   const std::shared_ptr<WindowPool> pool_;
-  std::atomic<uint64_t> released_{0};
-  std::atomic<uint64_t> charged_{0};
-  std::atomic<uint64_t> granted_{0};
-  bool reduced_ = false;
+  const std::function<void()> emptied_;
+  mutable Mutex mu_;
+  uint64_t released_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t charged_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t granted_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t peak_held_ ABSL_GUARDED_BY(mu_) = 0;  // since nothing was held
+  bool reduced_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace ttfd

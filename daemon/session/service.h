@@ -40,8 +40,8 @@ struct PeerIdentity {
 class SessionOutput {
  public:
   virtual ~SessionOutput() = default;
-  // TakeOutput may return something, or the session has ended. Called on any thread, possibly with the session's lock
-  // held: must not block and must not call back into the session.
+  // TakeOutput may return something, or the session has ended. Called on any thread, with the outbox locked: must not
+  // block and must not call back into the session.
   virtual void OutputReady() = 0;
 };
 
@@ -55,7 +55,7 @@ class SessionTransport {
   std::atomic<const SessionOutput*> newest{nullptr};
 
   // Counts what the transport keeps for the client. Attached to the user by the session, set by the transport.
-  TransportUse unacknowledged;
+  OutputUse unacknowledged;
 };
 
 // A session, as one of its connections drives it. When another connection has resumed the session, every call of this
@@ -71,9 +71,9 @@ class ClientSession {
   virtual const std::shared_ptr<SessionTransport>& transport() const = 0;
 
   // All of the message, or a failed status: a protocol error, which ends the connection and the session with it. Errors
-  // of commands are output. An empty message tells that the client is there. `accepted` is called, with the session's
-  // lock held, exactly when all of the message counts: another connection that resumes the session never finds
-  // it accepted and not counted, or counted and not accepted.
+  // of commands are output. An empty message confirms that the client is there. `accepted` is called, with the inbox
+  // locked, exactly when all of the message counts: another connection that resumes the session never finds it accepted
+  // and not counted, or counted and not accepted.
   virtual Status Accept(MessageRequest message, absl::FunctionRef<void()> accepted) = 0;
 
   // The content of the next message, at most about `max_bytes` of data; empty if there is none now.
@@ -145,8 +145,9 @@ class DaemonService {
   virtual LimitsReply GetLimits() = 0;
   virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
   virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
+  // Both return once the device thread has the request, which acts also while the card boots. The second ends the
+  // quarantine of a session whose launches hung: FAILED_PRECONDITION if it is not quarantined.
   virtual Status TerminateSession(uint64_t session, const std::string& reason) = 0;
-  // Ends the quarantine of a session whose launches hung. FAILED_PRECONDITION if it is not quarantined.
   virtual Status ReleaseSession(uint64_t session) = 0;
   // These read files.
   virtual StatusOr<std::vector<HangSummary>> ListHangReports() = 0;

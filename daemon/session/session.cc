@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/session/errors.h"
 #include "daemon/session/lease_wait.h"
 #include "daemon/session/status_reason.h"
 
@@ -15,11 +16,13 @@ constexpr Duration kProcessCheck = std::chrono::milliseconds(100);
 // How often a session whose window is reduced asks for the rest.
 constexpr Duration kWindowRetry = std::chrono::milliseconds(100);
 
+Status ConnectionGone() { return Error(StatusCode::kCancelled, "the connection is gone"); }
+
 }  // namespace
 
 Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
                  const HelloRequest& hello, const SessionLease& lease, WelcomeReply welcome,
-                 std::string user, std::shared_ptr<UserUse> user_use, SessionOutput* output,
+                 std::string user, const std::shared_ptr<UserUse>& user_use, SessionOutput* output,
                  std::shared_ptr<SessionTransport> transport)
     : environment_(environment),
       peer_(peer),
@@ -27,21 +30,26 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       client_{welcome_.session, hello.client_name, std::move(user), peer.uid, peer.pid},
       weight_(hello.weight.value_or(1)),
       priority_(hello.priority),
-      opened_(environment.clock->Now()),
       lease_(lease.id),
       transport_(std::move(transport)),
-      executor_(environment, outbox_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
-                lease.workers, user_use),
-      inbox_(executor_.window_account().window(), welcome_.token, output, lease.waiting),
-      output_(output),
+      timeouts_(&environment.timeouts),
+      window_(environment.limits, std::shared_ptr<WindowPool>(user_use, &user_use->window_pool()),
+              [host = environment.host] { host->MemoryFreed(); }),
+      outbox_(window_, environment.limits, user_use, transport_->newest,
+              {output, false, peer.pid, ReconnectTimeout(hello)}, lease.waiting),
+      inbox_(window_, welcome_.token, output, lease.waiting),
+      figures_(ConstantFigures(), environment.clock->Now()),
+      executor_(environment, outbox_, window_, timeouts_,
+                {welcome_.session, peer.uid, weight_, priority_, lease.id}, lease.workers,
+                user_use),
+      connection_(outbox_.connection()),
       waiting_(lease.waiting),
-      reconnect_timeout_(ReconnectTimeout(hello)),
-      pid_(peer.pid),
-      advertised_window_(executor_.window().granted()),
-      last_data_(opened_),
-      last_command_(opened_) {
-  transport_->unacknowledged.Attach(environment.limits, std::move(user_use));
-  transport_->newest = output;
+      last_data_(environment.clock->Now()),
+      last_command_(last_data_) {
+  transport_->unacknowledged.Attach(environment.limits, user_use);
+  const Duration idle = std::chrono::milliseconds(environment.limits.idle_ms);
+  if (idle > Duration::zero()) next_check_ = last_command_ + idle;
+  PublishFigures();
 }
 
 Duration Session::ReconnectTimeout(const HelloRequest& hello) const {
@@ -49,7 +57,27 @@ Duration Session::ReconnectTimeout(const HelloRequest& hello) const {
       std::min(hello.reconnect_timeout_ms, environment_.limits.reconnect_timeout_ms));
 }
 
-// ---- input
+// ---- any thread
+
+StatusOr<WelcomeReply> Session::Attach(const PeerIdentity& peer, const HelloRequest& hello,
+                                       const std::string& next_token, SessionOutput* output) {
+  // One answer for all: it says nothing about sessions of others.
+  const bool same_user = peer.uid == peer_.uid && peer.certificate == peer_.certificate;
+  std::optional<uint64_t> window;
+  const auto connect = [&] {
+    window = outbox_.Connect(output, peer.pid, ReconnectTimeout(hello));
+    return window.has_value();
+  };
+  if (!same_user || next_token.empty() ||
+      !inbox_.Attach(hello.resume.token, next_token, output, connect)) {
+    return SessionLost(hello.resume.session);
+  }
+  Wake();
+  WelcomeReply welcome = welcome_;
+  welcome.token = next_token;
+  welcome.window_bytes = *window;
+  return welcome;
+}
 
 Status Session::Accept(const SessionOutput* from, MessageRequest message,
                        absl::FunctionRef<void()> accepted) {
@@ -59,77 +87,113 @@ Status Session::Accept(const SessionOutput* from, MessageRequest message,
   return OkStatus();
 }
 
-bool Session::HandleInput(InputBudget* budget) {
-  MutexLock lock(&mu_);
-  bool more = true;
-  while (more && !budget->spent()) more = HandleOne(budget);
-  Advance();
-  ReleaseIfIdle();
-  return more;
+SessionOutputBatch Session::TakeOutput(const SessionOutput* from, uint64_t max_bytes) {
+  bool wake = false;
+  SessionOutputBatch batch = outbox_.Take(from, max_bytes, &wake);
+  if (wake) Wake();
+  return batch;
 }
 
-bool Session::HandleOne(InputBudget* budget) {
+ClientSession::Ending Session::CheckEnd(const SessionOutput* from, bool acknowledged,
+                                        Status* status) {
+  const ClientSession::Ending ending = outbox_.CheckEnd(from, acknowledged, status);
+  if (ending == ClientSession::Ending::kEnded || outbox_.acknowledged()) Wake();
+  return ending;
+}
+
+void Session::Abandon(const SessionOutput* from, bool lost) {
+  const std::optional<Connection> left = outbox_.Disconnect(from, lost);
+  if (!left) return;
+  if (left->gone) inbox_.Close(ConnectionGone());
+  Wake();
+}
+
+void Session::Post(Control control) {
+  if (inbox_.Post(std::move(control))) environment_.input->Add(shared_from_this());
+}
+
+void Session::Wake() {
+  if (inbox_.Wake()) environment_.input->Add(shared_from_this());
+}
+
+void Session::SetTimeouts(const TimeoutsReply& timeouts) {
+  timeouts_.Set(timeouts);
+  Wake();  // a shorter one may have passed
+}
+
+LimitUsageReply Session::LimitUsage() const {
+  LimitUsageReply uses;
+  uses.scope = LimitScope::kSession;
+  uses.session = id();
+  uses.uid = peer_.uid;
+  uses.user = client_.user;
+  uses.client_name = client_.name;
+  uses.uses = executor_.use().Describe();
+  const auto set = [&uses](Resource resource, uint64_t used) {
+    uses.uses[static_cast<size_t>(resource)].used = used;
+  };
+  set(Resource::kWindowBytes, window_.held());
+  // The session's own limit is of what is sent.
+  set(Resource::kUnacknowledgedBytes, transport_->unacknowledged.bytes());
+  return uses;
+}
+
+// ---- input
+
+bool Session::HandleInput(InputBudget* budget) {
+  inbox_.Take(&input_);
+  CheckConnection();
+  if (outbox_.acknowledged()) End(OkStatus());
+  for (const Control& control : std::exchange(input_.controls, {})) {
+    budget->Spend(1, 0);
+    control(*this);
+  }
+  while (!budget->spent() && HandleMessage(budget)) continue;
+  Advance();
+  ReleaseIfIdle();
+  return !input_.messages.empty() || !executor_.decoder().done() || !inbox_.BecomeIdle();
+}
+
+void Session::CheckConnection() {
+  const uint64_t changes = outbox_.connection_changes();
+  if (std::exchange(connection_changes_, changes) == changes) return;
+  connection_ = outbox_.connection();
+  if (connection_.connected()) {
+    resume_until_ = TimePoint::max();
+    last_data_ = environment_.clock->Now();
+  } else if (connection_.gone) {
+    End(ConnectionGone());
+  } else if (open()) {
+    resume_until_ = environment_.clock->Now() + connection_.reconnect_timeout;
+  }
+}
+
+bool Session::HandleMessage(InputBudget* budget) {
   MessageDecoder& decoder = executor_.decoder();
   if (decoder.done()) {
-    std::optional<Input> input = inbox_.Take();
-    if (!input) return false;
+    if (input_.messages.empty()) return false;
+    MessageRequest message = std::move(input_.messages.front());
+    input_.messages.pop_front();
     budget->Spend(1, 0);
-    if (Task* const* task = std::get_if<Task*>(&*input)) {
-      executor_.HostWorkEnded(**task);
-      return true;
-    }
-    auto& message = std::get<MessageRequest>(*input);
-    if (!open()) return true;
     if (!message.data.empty()) last_data_ = message.arrived;
     if (!message.batches.empty()) last_command_ = message.arrived;
     decoder.Begin(std::move(message));
   }
   const StatusOr<MessageDecoder::End> end = decoder.Continue(budget);
   if (!end.ok()) {
-    EndLocked(end.status());
+    End(end.status());
   } else if (*end == MessageDecoder::End::kLeave) {
-    EndLocked(ClientLeft());
+    End(ClientLeft());
   } else if (*end == MessageDecoder::End::kFinish && phase_ == Phase::kActive) {
     phase_ = Phase::kFinishing;
   }
   return true;
 }
 
-// ---- output
-
-SessionOutputBatch Session::TakeOutput(const SessionOutput* from, uint64_t max_bytes) {
-  MutexLock lock(&mu_);
-  if (from != output_) return {};
-  SessionOutputBatch batch = outbox_.Take(max_bytes);
-  executor_.window_account().CountOutput();
-  if (!outbox_.has_results()) executor_.window_account().ResultsTaken();
-  executor_.window_account().Advance();
-  // A Welcome has the window itself, and comes alone.
-  if (!waiting_ && !batch.has_welcome && (batch.has_content() || WindowDue())) {
-    const uint64_t granted = executor_.window().granted();
-    if (granted > advertised_window_) batch.window_bytes = advertised_window_ = granted;
-  }
-  if (batch.empty()) {
-    output_announced_ = false;
-    EndIfDrained();
-    ScheduleCheck();
-    return batch;
-  }
-  // There is space for what it reads.
-  if (executor_.read_blocked() && inbox_.Wake()) environment_.input->Add(shared_from_this());
-  return batch;
-}
-
-uint64_t Session::window_bytes() const {
-  MutexLock lock(&mu_);
-  return executor_.window().granted();
-}
-
 bool Session::NothingLeft() const {
-  return executor_.queues().finished() && executor_.decoder().done() && inbox_.empty();
+  return executor_.queues().finished() && executor_.decoder().done() && input_.messages.empty() &&
+         inbox_.empty();
 }
-
-bool Session::AllDone() const { return NothingLeft() && outbox_.empty(); }
 
 void Session::PassWorksOn() {
   std::vector<Work>& works = executor_.works();
@@ -141,7 +205,7 @@ void Session::PassWorksOn() {
   for (HostJob& job : std::exchange(jobs, {})) {
     environment_.host_work->Add(id(), [self, job = std::move(job)] {
       if (!job.task->unwanted.load(std::memory_order_relaxed)) job.work();
-      if (self->inbox_.Post(job.task)) self->environment_.input->Add(self);
+      self->Post([task = job.task](Session& session) { session.executor_.HostWorkEnded(*task); });
     });
   }
 }
@@ -155,54 +219,40 @@ void Session::Advance() {
   environment_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
                                         std::memory_order_relaxed);
   EndIfDrained();
-  NotifyOutput();
+  if (phase_ == Phase::kFinishing && NothingLeft()) outbox_.EndAfterOutput();
+  PublishFigures();
+  Announce();
   ScheduleCheck();
+}
+
+void Session::Announce() {
+  outbox_.Announce({!executor_.outstanding(), draining_ || executor_.read_blocked()});
 }
 
 void Session::ScheduleCheck() {
   if (!open()) return;
-  TimePoint next = std::min({executor_.queues().next_deadline(), resume_until_, suspended_until_});
-  if (WaitsForData()) next = std::min(next, last_data_ + StalledTimeout());
+  TimePoint next =
+      std::min({executor_.queues().next_deadline(), resume_until_, quarantine_.until()});
+  if (WaitsForData()) next = std::min(next, last_data_ + timeouts_.stalled_client());
   const TimePoint now = environment_.clock->Now();
-  if (detached() && pid_ != 0) next = std::min(next, now + kProcessCheck);
-  if (!detached() && executor_.window().reduced()) next = std::min(next, now + kWindowRetry);
+  if (detached() && connection_.pid != 0) next = std::min(next, now + kProcessCheck);
+  if (!detached() && window_.reduced()) next = std::min(next, now + kWindowRetry);
   if (next >= next_check_) return;
   next_check_ = next;
-  environment_.host->LookAgainAt(next);
+  environment_.host->CheckSessionsAt(next);
 }
 
 bool Session::WaitsForData() const { return !detached() && executor_.queues().wait_for_data(); }
 
 // A detached client does not hold up the daemon's end with results it has not received.
 void Session::EndIfDrained() {
-  if (!draining_ || !open()) return;
-  const bool done = detached() ? NothingLeft() : phase_ == Phase::kActive && AllDone();
-  if (done) EndLocked(ToStatus(DrainingError()));
-}
-
-void Session::NotifyOutput() {
-  executor_.window_account().CountOutput();
-  if (output_ == nullptr) return;
-  executor_.window_account().Advance();
-  const bool ended = phase_ == Phase::kEnded || (phase_ == Phase::kFinishing && NothingLeft());
-  if (output_announced_ || !(ended || !outbox_.empty() || WindowDue())) return;
-  output_announced_ = true;
-  output_->OutputReady();
-}
-
-// Nothing more is released by itself when the device thread has nothing of the session: a client that waits for a part
-// of its window must have it.
-bool Session::WindowDue() const {
-  if (waiting_ || !open()) return false;
-  const ReceiveWindow& window = executor_.window();
-  const uint64_t growth = window.granted() - advertised_window_;
-  return growth > 0 && (growth >= window.size() / 4 || !executor_.outstanding());
+  if (!draining_ || !open() || !NothingLeft()) return;
+  if (detached() || (phase_ == Phase::kActive && outbox_.empty())) End(ToStatus(DrainingError()));
 }
 
 // ---- the device thread
 
 bool Session::Start(const Work& work, TimePoint now) {
-  MutexLock lock(&mu_);
   const bool wanted = executor_.Start(static_cast<Task&>(*work.context), work, now);
   if (!wanted) {
     Advance();
@@ -212,127 +262,120 @@ bool Session::Start(const Work& work, TimePoint now) {
 }
 
 void Session::Done(std::span<Work> works) {
-  MutexLock lock(&mu_);
-  for (Work& work : works) {
-    account_.Add(work);
-    executor_.Done(static_cast<Task&>(*work.context), work);
-  }
+  figures_.Add(works);
+  for (Work& work : works) executor_.Done(static_cast<Task&>(*work.context), work);
   Advance();
   ReleaseIfIdle();
 }
 
 void Session::Failed(const Work& work, const WorkError& error) {
-  MutexLock lock(&mu_);
   executor_.Failed(static_cast<Task&>(*work.context), work, error);
   Advance();
   ReleaseIfIdle();
 }
 
 void Session::Printed(const Work& work, KernelPrint print) {
-  MutexLock lock(&mu_);
   executor_.Printed(static_cast<const Task&>(*work.context), std::move(print));
-  NotifyOutput();
+  Announce();
 }
 
 // ---- the end
 
 void Session::End(const Status& status) {
-  MutexLock lock(&mu_);
-  EndLocked(status);
-  NotifyOutput();
-}
-
-void Session::EndLocked(const Status& status) {
   if (open()) {
     phase_ = Phase::kEnded;
-    end_status_ = status;
+    input_.messages.clear();
     inbox_.Close(status);
     executor_.DropAll();
+    PublishFigures();
+    ReleaseIfIdle();
+    outbox_.EndNow(status);  // the client receives the end when what it had is free
   }
-  ReleaseIfIdle();
 }
 
-// Memory is given back when neither the call nor the device can reach it any more.
+// Memory is given back when the device cannot reach it any more.
 void Session::ReleaseIfIdle() {
-  if (output_ != nullptr || phase_ != Phase::kEnded || executor_.outstanding()) return;
+  if (phase_ != Phase::kEnded || executor_.outstanding()) return;
   phase_ = Phase::kReleased;
   executor_.Release();
+  window_.Close();
   environment_.host->MemoryFreed();
   environment_.host->SessionReleased(id());
 }
 
 void Session::Drain() {
-  MutexLock lock(&mu_);
   if (!open() || draining_) return;
-  if (waiting_) {
-    EndLocked(ToStatus(DrainingError()));
-    NotifyOutput();
-    return;
-  }
+  if (waiting_) return End(ToStatus(DrainingError()));
   draining_ = true;
   executor_.decoder().RefuseNew(DrainingError());
-  EndIfDrained();
-  NotifyOutput();
 }
 
 void Session::Undrain() {
-  MutexLock lock(&mu_);
   if (!std::exchange(draining_, false)) return;
   executor_.AcceptNew();
 }
 
 void Session::LeaseGranted(std::string token) {
-  MutexLock lock(&mu_);
   if (phase_ != Phase::kActive || !std::exchange(waiting_, false)) return;
   last_data_ = last_command_ = environment_.clock->Now();
   inbox_.Open();
   outbox_.SetWelcome(std::move(token));
-  NotifyOutput();
+  PublishFigures();
+  Announce();
 }
 
 void Session::NotifyWaiting(const LeaseWaitReply& wait) {
-  MutexLock lock(&mu_);
   if (!open() || (wait.position != 0 && !waiting_)) return;
   outbox_.SetWaiting(wait);
-  NotifyOutput();
+  Announce();
 }
 
 std::optional<TileSet> Session::BlockedByLeases(const LeaseGate& gate, bool settled) const {
-  MutexLock lock(&mu_);
   if (!open()) return std::nullopt;
   return ttfd::BlockedByLeases(executor_.queues().all(), gate, settled);
 }
 
-TimePoint Session::LastAtWork(TimePoint now) const {
-  MutexLock lock(&mu_);
-  return NothingLeft() ? last_command_ : now;
+TimePoint Session::LastAtWork(TimePoint now) const { return NothingLeft() ? last_command_ : now; }
+
+void Session::Hung(const std::string& report, const HangPolicy& policy) {
+  if (quarantine_.AddHang(report, policy, environment_.clock->Now()) && open()) {
+    executor_.Suspend(MakeError(StatusCode::kFailedPrecondition, reason::kQuarantined, "", "{}",
+                                quarantine_.reason()));
+  }
+  Advance();
+}
+
+void Session::EndQuarantine() {
+  quarantine_.End();
+  executor_.Unsuspend();
+  if (draining_) executor_.decoder().RefuseNew(DrainingError());
 }
 
 TimePoint Session::CheckDeadlines(TimePoint now) {
-  MutexLock lock(&mu_);
+  if (now < next_check_) return next_check_;  // a check passes over all commands
   next_check_ = TimePoint::max();
   if (!open()) return next_check_;
   if (now >= resume_until_) {
-    EndLocked(SessionLost(id()));
+    End(SessionLost(id()));
     return next_check_;
   }
-  if (detached() && environment_.process_ended(pid_)) {
-    EndLocked(Error(StatusCode::kCancelled, "the client's process has ended"));
+  if (detached() && environment_.process_ended(connection_.pid)) {
+    End(Error(StatusCode::kCancelled, "the client's process has ended"));
     return next_check_;
   }
-  if (WaitsForData() && now - last_data_ > StalledTimeout()) {
-    EndLocked(WithReason(Error(StatusCode::kDeadlineExceeded,
-                               "the client has not sent the data of its commands for {} ms",
-                               MillisecondsOf(StalledTimeout())),
-                         reason::kDeadline));
-    NotifyOutput();
+  const Duration stalled = timeouts_.stalled_client();
+  if (WaitsForData() && now - last_data_ > stalled) {
+    End(WithReason(Error(StatusCode::kDeadlineExceeded,
+                         "the client has not sent the data of its commands for {} ms",
+                         MillisecondsOf(stalled)),
+                   reason::kDeadline));
     return next_check_;
   }
-  if (now >= suspended_until_) Unsuspend();
+  if (now >= quarantine_.until()) EndQuarantine();
   executor_.CheckDeadlines(now);
   Advance();
-  const TimePoint idle_until = CheckIdle(now);
-  return std::min(next_check_, idle_until);
+  next_check_ = std::min(next_check_, CheckIdle(now));
+  return next_check_;
 }
 
 TimePoint Session::CheckIdle(TimePoint now) {
@@ -342,36 +385,9 @@ TimePoint Session::CheckIdle(TimePoint now) {
   const Duration limit = std::chrono::milliseconds(limit_ms);
   if (!NothingLeft()) return now + limit;
   if (now - last_command_ < limit) return last_command_ + limit;
-  EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, MillisecondsOf(now - last_command_),
-                                "the session has had no command for too long")));
-  NotifyOutput();
+  End(ToStatus(LimitError("", "idle_ms", limit_ms, MillisecondsOf(now - last_command_),
+                          "the session has had no command for too long")));
   return TimePoint::max();
-}
-
-TimeoutsReply Session::timeouts() const {
-  MutexLock lock(&mu_);
-  return timeouts_;
-}
-
-void Session::SetTimeouts(const TimeoutsReply& timeouts) {
-  MutexLock lock(&mu_);
-  const auto set = [](uint32_t from, uint32_t* to) {
-    if (from != 0) *to = from;
-  };
-  set(timeouts.operation_ms, &timeouts_.operation_ms);
-  set(timeouts.kernel_ms, &timeouts_.kernel_ms);
-  set(timeouts.start_ms, &timeouts_.start_ms);
-  set(timeouts.stalled_client_ms, &timeouts_.stalled_client_ms);
-  executor_.set_operation_timeout(std::chrono::milliseconds(timeouts_.operation_ms));
-  executor_.set_kernel_timeout(std::chrono::milliseconds(timeouts_.kernel_ms));
-  executor_.decoder().set_start_timeout(std::chrono::milliseconds(timeouts_.start_ms));
-  ScheduleCheck();
-}
-
-Duration Session::StalledTimeout() const {
-  const uint32_t own = timeouts_.stalled_client_ms;
-  return std::chrono::milliseconds(
-      own != 0 ? own : environment_.stalled_client_ms.load(std::memory_order_relaxed));
 }
 
 ErrorReply Session::DrainingError() {
@@ -379,6 +395,48 @@ ErrorReply Session::DrainingError() {
                                "the daemon is going down and takes no new commands");
   error.retryable = true;
   return error;
+}
+
+// ---- figures
+
+SessionInfoReply Session::ConstantFigures() const {
+  SessionInfoReply info;
+  info.session = id();
+  info.client_name = client_.name;
+  info.user = client_.user;
+  info.uid = peer_.uid;
+  info.lease = lease_;
+  info.weight = weight_;
+  info.priority = priority_;
+  return info;
+}
+
+SessionState Session::State() const {
+  if (open() && quarantine_.active()) return SessionState::kQuarantined;
+  if (detached()) return SessionState::kDetached;
+  if (phase_ == Phase::kFinishing) return SessionState::kFinishing;
+  if (phase_ != Phase::kActive) return SessionState::kEnding;
+  return waiting_ ? SessionState::kWaiting : SessionState::kActive;
+}
+
+void Session::PublishFigures() {
+  figures_.Publish([this](SessionInfoReply* info) {
+    info->pid = connection_.pid;
+    info->state = State();
+    info->hangs = quarantine_.hangs();
+    if (info->quarantine_reason != quarantine_.reason()) {
+      info->quarantine_reason = quarantine_.reason();
+    }
+    info->dram_bytes = executor_.handles().dram_bytes();
+    info->l1_bytes = executor_.handles().l1_bytes();
+    info->handles = static_cast<uint32_t>(executor_.handles().size());
+    info->submitted.clear();
+    info->completed.clear();
+    for (const auto& [number, queue] : executor_.queues().all()) {
+      info->submitted.push_back({number, queue.sent});
+      info->completed.push_back({number, queue.completed});
+    }
+  });
 }
 
 }  // namespace ttfd

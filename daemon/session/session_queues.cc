@@ -11,8 +11,7 @@ CommandQueue* SessionQueues::Find(uint32_t queue) {
 void SessionQueues::End(CommandQueue& queue, uint64_t value, uint64_t commands, uint64_t cost) {
   commands_ended_ += commands;
   queue.completed = value;
-  outbox_.SetProgress(queue.id, value);
-  window_.ReleaseEnded(cost);
+  outbox_.SetProgress(queue.id, value, cost);
 }
 
 Refusal SessionQueues::CheckWait(const QueuePosition& wait) const {

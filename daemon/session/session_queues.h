@@ -8,15 +8,14 @@
 #include "daemon/session/command_queue.h"
 #include "daemon/session/errors.h"
 #include "daemon/session/outbox.h"
-#include "daemon/session/window_account.h"
 
 namespace ttfd {
 
-// Not thread-safe: guarded by its session's lock.
+// Device thread.
 class SessionQueues {
  public:
-  // Both outlive the queues.
-  SessionQueues(Outbox& outbox, WindowAccount& window) : outbox_(outbox), window_(window) {}
+  // `outbox` outlives the queues.
+  explicit SessionQueues(Outbox& outbox) : outbox_(outbox) {}
 
   std::map<uint32_t, CommandQueue>& all() { return queues_; }
   const std::map<uint32_t, CommandQueue>& all() const { return queues_; }
@@ -47,7 +46,6 @@ class SessionQueues {
 
  private:
   Outbox& outbox_;
-  WindowAccount& window_;
   std::map<uint32_t, CommandQueue> queues_;
   uint64_t commands_ended_ = 0;
   TimePoint next_deadline_ = TimePoint::max();

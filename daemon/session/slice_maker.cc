@@ -127,10 +127,7 @@ bool SliceMaker::NextOne(LaunchTask& launch, Task&, Work* work) {
 
 // A client may be stricter than the administrator, not more patient: others wait for the card.
 Duration SliceMaker::Patience(Duration asked) const {
-  Duration most = kernel_timeout_;
-  if (most == Duration::zero()) {
-    most = std::chrono::milliseconds(environment_.kernel_ms.load(std::memory_order_relaxed));
-  }
+  const Duration most = timeouts_.kernel();
   return asked != Duration::zero() ? std::min(most, asked) : most;
 }
 

@@ -6,23 +6,23 @@
 #include "daemon/session/environment.h"
 #include "daemon/session/outbox.h"
 #include "daemon/session/task.h"
+#include "daemon/session/timeouts.h"
 #include "daemon/session/usage.h"
 
 namespace ttfd {
 
-// Not thread-safe: guarded by its session's lock.
+// Device thread.
 class SliceMaker {
  public:
   // All outlive the maker.
-  SliceMaker(SessionEnvironment& environment, Outbox& outbox, const SessionUse& use)
-      : environment_(environment), outbox_(outbox), use_(use) {}
+  SliceMaker(SessionEnvironment& environment, Outbox& outbox, const Timeouts& timeouts,
+             const SessionUse& use)
+      : environment_(environment), outbox_(outbox), timeouts_(timeouts), use_(use) {}
 
   // Fills in what the slice does, and its timeout if it runs kernels. False: there is none now, or all are made.
   bool Next(Task& task, Work* work);
   static bool AllMade(const Task& task);
 
-  // Zero: the daemon's.
-  void set_kernel_timeout(Duration timeout) { kernel_timeout_ = timeout; }
   void BeginRound() { read_blocked_ = false; }
   // Since BeginRound a read had no slice because its client has to take what there is first.
   bool read_blocked() const { return read_blocked_; }
@@ -49,8 +49,8 @@ class SliceMaker {
 
   SessionEnvironment& environment_;
   Outbox& outbox_;
+  const Timeouts& timeouts_;
   const SessionUse& use_;
-  Duration kernel_timeout_{};
   bool read_blocked_ = false;
 };
 

@@ -120,7 +120,7 @@ uint64_t UserUse::OutputLimit(const SessionLimits& limits, uint64_t most) const 
   return std::min(most, LeastOutput(limits));
 }
 
-void TransportUse::Set(uint64_t bytes) {
+void OutputUse::Set(uint64_t bytes) {
   const uint64_t before = bytes_.exchange(bytes, std::memory_order_relaxed);
   if (user_ == nullptr) return;
   // Unsigned numbers wrap: what is less than before is subtracted.
@@ -153,7 +153,7 @@ Refusal SessionUse::Take(Resource resource, uint64_t amount, const char* field,
     if (!Fits(amount, before, most))
       return LimitError(field, kCounted[index].user_name, most, before, what);
   } while (!all.compare_exchange_weak(before, before + amount, std::memory_order_relaxed));
-  used_[index] += amount;
+  used_[index].fetch_add(amount, std::memory_order_relaxed);
   return std::nullopt;
 }
 
@@ -174,12 +174,12 @@ std::vector<LimitUseReply> SessionUse::Describe() const {
 }
 
 void SessionUse::Add(Resource resource, uint64_t amount) {
-  used_[IndexOf(resource)] += amount;
+  used_[IndexOf(resource)].fetch_add(amount, std::memory_order_relaxed);
   user_->used_[IndexOf(resource)].fetch_add(amount, std::memory_order_relaxed);
 }
 
 void SessionUse::Remove(Resource resource, uint64_t amount) {
-  used_[IndexOf(resource)] -= amount;
+  used_[IndexOf(resource)].fetch_sub(amount, std::memory_order_relaxed);
   user_->used_[IndexOf(resource)].fetch_sub(amount, std::memory_order_relaxed);
 }
 

@@ -54,6 +54,7 @@ std::vector<LimitInfoReply> DescribeLimits(const SessionLimits& limits);
 class UserUse {
  public:
   uint64_t used(Resource resource) const {
+    if (resource == Resource::kWindowBytes) return window_pool_.held();
     return used_[static_cast<size_t>(resource)].load(std::memory_order_relaxed);
   }
   std::vector<LimitUseReply> Describe(const SessionLimits& limits) const;
@@ -65,13 +66,14 @@ class UserUse {
 
  private:
   friend class SessionUse;
-  friend class TransportUse;
+  friend class OutputUse;
   std::array<std::atomic<uint64_t>, kResources> used_{};
   WindowPool window_pool_;
 };
 
-// Not thread-safe: guarded by its session's lock. What is left when it dies the user gets back. What is checked first
-// and added later may pass the user's limit by as much as other sessions of it add in between: Take does both.
+// Device thread, but for used and Describe, which any thread may call. What is left when it is destroyed the user gets
+// back. What is checked first and added later may pass the user's limit by as much as other sessions of it add in
+// between: Take does both. The window and output of a session are counted by its ReceiveWindow and OutputUse instead.
 class SessionUse {
  public:
   SessionUse(const SessionLimits& limits, std::shared_ptr<UserUse> user)
@@ -91,7 +93,9 @@ class SessionUse {
   void Clear();
   std::vector<LimitUseReply> Describe() const;
 
-  uint64_t used(Resource resource) const { return used_[static_cast<size_t>(resource)]; }
+  uint64_t used(Resource resource) const {
+    return used_[static_cast<size_t>(resource)].load(std::memory_order_relaxed);
+  }
   const UserUse& user() const { return *user_; }
   uint64_t OutputLimit(uint64_t most) const { return user_->OutputLimit(limits_, most); }
 
@@ -103,18 +107,18 @@ class SessionUse {
 
   const SessionLimits& limits_;
   const std::shared_ptr<UserUse> user_;
-  std::array<uint64_t, kResources> used_{};
+  std::array<std::atomic<uint64_t>, kResources> used_{};
 };
 
-// Messages that the transport of a session keeps until its client acknowledges them, counted among what its user has.
-// What the session itself keeps before is counted by SessionUse. Thread-safe, but for Set, which one thread calls at a
-// time.
-class TransportUse {
+// Output that one keeper of a session holds for its client, counted among what its user has: the outbox until the
+// transport takes it, the transport until the client acknowledges it. Thread-safe, but for Set, which one thread calls
+// at a time.
+class OutputUse {
  public:
-  TransportUse() = default;
-  TransportUse(const TransportUse&) = delete;
-  TransportUse& operator=(const TransportUse&) = delete;
-  ~TransportUse() { Set(0); }
+  OutputUse() = default;
+  OutputUse(const OutputUse&) = delete;
+  OutputUse& operator=(const OutputUse&) = delete;
+  ~OutputUse() { Set(0); }
 
   // Before anything else, once. `limits` outlives this.
   void Attach(const SessionLimits& limits, std::shared_ptr<UserUse> user) {

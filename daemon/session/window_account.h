@@ -1,64 +1,39 @@
-// What holds a session's window: the message being accepted, commands that have not ended, results that the client has
-// not read. The executor reports what begins and ends; the session advertises what is granted.
+// What of the message being decoded holds the session's window: commands and chunks take their parts of its cost, and
+// release them as they end; the rest is released with the message.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
-#include "daemon/session/environment.h"
-#include "daemon/session/outbox.h"
 #include "daemon/session/receive_window.h"
-#include "daemon/session/usage.h"
-#include "runtime/base/status.h"
 
 namespace ttfd {
 
-// Costs are those of ttfd.proto, in bytes. Not thread-safe: guarded by its session's lock.
+// Costs are those of ttfd.proto, in bytes. Device thread.
 class WindowAccount {
  public:
-  // All outlive the account.
-  WindowAccount(SessionEnvironment& environment, const Outbox& outbox, SessionUse& use,
-                std::shared_ptr<WindowPool> pool);
+  // `window` outlives the account.
+  explicit WindowAccount(ReceiveWindow& window) : window_(window) {}
 
-  // A message for which the window was charged so much is handled from here on; what nothing takes of it is released
-  // with EndMessage.
+  // A message for which the window was charged so much is decoded from here on.
   void BeginMessage(uint64_t cost) { message_cost_ = cost; }
-  void EndMessage();
-  // Up to `cost` of the message that is being accepted, for the command that holds it from here on.
-  uint64_t TakeCost(uint64_t cost);
+  void EndMessage() { window_.Release(std::exchange(message_cost_, 0)); }
+  // Up to `cost` of the message, for the command that holds it from here on.
+  uint64_t TakeCost(uint64_t cost) {
+    cost = std::min(cost, message_cost_);
+    message_cost_ -= cost;
+    return cost;
+  }
   void PutCostBack(uint64_t cost) { message_cost_ += cost; }
   // Bytes of the command's payload have been written, or are not needed.
   void ReleasePayload(HeldCost& held, uint64_t bytes) {
     window_.Release(held.RemovePayload(bytes));
   }
-  // A command that held so much has ended. It is released once the client has read its results, which are in memory in
-  // place of the command.
-  void ReleaseEnded(uint64_t cost);
-  // The outbox has handed over everything it had of ended commands.
-  void ResultsTaken();
-  // Counts what is held among what the session uses, and reports a session that holds nothing any more to the host,
-  // which may return memory to the system. Call after changes.
-  void Count();
-  // The same for what the session keeps for its client.
-  void CountOutput() {
-    use_.Set(Resource::kUnacknowledgedBytes, outbox_.data_bytes() + outbox_.text_bytes());
-  }
-  // Grants what has been released, except for as much as unread output takes. Call after a change.
-  void Advance() { window_.Advance(outbox_.text_bytes()); }
-  // The session is over: it holds nothing.
-  void Close();
-
-  ReceiveWindow& window() { return window_; }
-  const ReceiveWindow& window() const { return window_; }
 
  private:
-  SessionEnvironment& environment_;
-  const Outbox& outbox_;
-  SessionUse& use_;
-  ReceiveWindow window_;
-  uint64_t message_cost_ = 0;  // of the message being accepted, held by no command or chunk so far
-  uint64_t unreported_cost_ = 0;  // of ended commands whose results are in the outbox
-  uint64_t peak_held_ = 0;        // of the window, since nothing was held
+  ReceiveWindow& window_;
+  uint64_t message_cost_ = 0;  // held by no command or chunk so far
 };
 
 }  // namespace ttfd

@@ -54,8 +54,14 @@ std::string Pattern(size_t size, uint32_t seed) {
 // ---- TestClient
 
 TestClient::~TestClient() {
-  Status status;
-  if (session_ != nullptr && !abandoned_ && !Ended(&status)) Abandon();
+  if (session_ != nullptr && !abandoned_) session_->Abandon(/*lost=*/true);
+}
+
+bool TestClient::Ended(Status* status) {
+  core_.HandleAllInput();
+  session_->CheckEnd(true, status);  // has the session end if this was all that it waited for
+  core_.HandleAllInput();
+  return session_->CheckEnd(true, status) == ClientSession::Ending::kEnded;
 }
 
 Status TestClient::Open(const HelloRequest& hello, uint32_t uid) {
@@ -131,6 +137,7 @@ void TestClient::Leave() {
 void TestClient::Abandon(bool lost) {
   abandoned_ = true;
   session_->Abandon(lost);
+  core_.HandleAllInput();
 }
 
 bool TestClient::Take(uint64_t max_bytes) {

@@ -176,10 +176,18 @@ void StreamClient::Keep(const v1::ServerMessage& message) {
   }
 }
 
+ClientSession::Ending StreamClient::CheckEnd(Status* status) {
+  const ClientSession::Ending ending = stream_->CheckEnd(clock_.Now(), status);
+  core_.HandleAllInput();
+  if (ending != ClientSession::Ending::kOpen) return ending;
+  return stream_->CheckEnd(clock_.Now(), status);
+}
+
 void StreamClient::Lose(bool refused) {
   if (!connected()) return;
   stream_->Abandon(!refused);
   stream_.reset();
+  core_.HandleAllInput();
 }
 
 }  // namespace ttfd

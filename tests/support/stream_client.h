@@ -51,7 +51,8 @@ class StreamClient final : public SessionOutput {
   // The connection is lost. With `refused`: it ends after a protocol error.
   void Lose(bool refused = false);
 
-  ClientSession::Ending CheckEnd(Status* status) { return stream_->CheckEnd(clock_.Now(), status); }
+  // Lets the core handle what follows from it.
+  ClientSession::Ending CheckEnd(Status* status);
   bool connected() const { return stream_ != nullptr; }
   SessionStream& stream() { return *stream_; }
   const v1::Welcome& welcome() const { return welcome_; }

@@ -91,8 +91,7 @@ class ThreadedClient final : public SessionOutput {
     const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
     while (!Ended(status)) {
       if (SteadyClock().Now() >= deadline) return false;
-      WaitForOutput(deadline);
-      session_->TakeOutput(1 << 20);
+      if (session_->TakeOutput(1 << 20).empty() && !Ended(status)) WaitForOutput(deadline);
     }
     return true;
   }

@@ -197,6 +197,7 @@ TEST_F(DaemonAdmin, AnEndedSessionLearnsWhyAndFreesEverything) {
   const int before = client->ready;
   client->Take();
   ASSERT_TRUE(core->TerminateSession(client->session().welcome().session, "maintenance").ok());
+  core->HandleAllInput();
   EXPECT_GT(client->ready, before) << "the call is woken";
   Status status;
   ASSERT_TRUE(client->Ended(&status));

@@ -58,6 +58,7 @@ TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
   const uint64_t id = culprit->id();
   EXPECT_EQ(core->ReleaseSession(id + 100).code(), StatusCode::kNotFound);
   ASSERT_TRUE(core->ReleaseSession(id).ok());
+  core->HandleAllInput();
   EXPECT_EQ(core->ReleaseSession(id).code(), StatusCode::kFailedPrecondition);
   BatchRequest batch;
   batch.queue = 1;

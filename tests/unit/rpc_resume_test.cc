@@ -243,6 +243,7 @@ TEST_F(RpcResume, ResumeOfWhatWasNotSent_EndsTheSession) {
   EXPECT_EQ(PayloadOf(status, kFieldPayload), "hello.resume.received");
   ASSERT_TRUE(stream.open());
   stream.Abandon(/*lost=*/false);
+  core->HandleAllInput();
   EXPECT_THAT(core->ListSessions(), IsEmpty());
 }
 

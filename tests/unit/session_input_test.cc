@@ -52,17 +52,21 @@ TEST_F(InboxTest, NothingPostedIsLost_AndTheDeviceThreadIsCalledOnlyWhenItIsNotT
     }
   });
   uint64_t taken = 0;
+  TakenInput input;
   while (taken < kMessages) {
     {
       MutexLock lock(&mu);
       while (calls == 0) {
         ASSERT_TRUE(changed.WaitUntil(&mu, SteadyClock().Now() + std::chrono::seconds(20)));
       }
-      ASSERT_EQ(--calls, 0u) << "not called again before Take has returned nothing";
+      ASSERT_EQ(--calls, 0u) << "not called again before it is idle";
     }
-    while (const std::optional<Input> input = inbox.Take()) {
-      ASSERT_EQ(std::get<MessageRequest>(*input).cancels.at(0).value, ++taken);
-    }
+    do {
+      inbox.Take(&input);
+      for (const MessageRequest& message : std::exchange(input.messages, {})) {
+        ASSERT_EQ(message.cancels.at(0).value, ++taken);
+      }
+    } while (!inbox.BecomeIdle());
   }
   poster.join();
 }
@@ -78,25 +82,28 @@ TEST_F(InboxTest, Post_ChargesTheWindowBeforeTheMessageIsHeld) {
 }
 
 TEST_F(InboxTest, Attach_LetsTheOtherConnectionSendAndTheTokenBeforeBeUsedUntilItDoes) {
-  EXPECT_FALSE(inbox.Attach("guess", "second", &other));
-  ASSERT_TRUE(inbox.Attach("first", "second", &other));
+  const auto connect = [] { return true; };
+  EXPECT_FALSE(inbox.Attach("guess", "second", &other, connect));
+  EXPECT_FALSE(inbox.Attach("first", "second", &other, [] { return false; }));
+  ASSERT_TRUE(inbox.Attach("first", "second", &other, connect));
   EXPECT_EQ(inbox.Post(&connection, {}, [] {}).status().code(), StatusCode::kAborted);
-  ASSERT_TRUE(inbox.Attach("first", "third", &other)) << "the Welcome with the second was lost";
+  ASSERT_TRUE(inbox.Attach("first", "third", &other, connect))
+      << "the Welcome with the second was lost";
   ASSERT_TRUE(inbox.Post(&other, {}, [] {}).ok());
-  EXPECT_FALSE(inbox.Attach("first", "fourth", &connection));
-  EXPECT_TRUE(inbox.Attach("third", "fourth", &connection));
+  EXPECT_FALSE(inbox.Attach("first", "fourth", &connection, connect));
+  EXPECT_TRUE(inbox.Attach("third", "fourth", &connection, connect));
 }
 
-TEST_F(InboxTest, Close_DropsMessagesAndKeepsHostWork) {
-  Task task;
+TEST_F(InboxTest, Close_DropsMessagesAndKeepsControls) {
   ASSERT_TRUE(inbox.Post(&connection, Numbered(1), [] {}).ok());
-  inbox.Post(&task);
+  inbox.Post([](Session&) {});
   inbox.Close(Error(StatusCode::kUnavailable, "ended"));
   EXPECT_EQ(inbox.Post(&connection, Numbered(2), [] {}).status().code(), StatusCode::kUnavailable);
-  const std::optional<Input> input = inbox.Take();
-  ASSERT_TRUE(input.has_value());
-  EXPECT_EQ(std::get<Task*>(*input), &task);
-  EXPECT_FALSE(inbox.Take().has_value());
+  TakenInput input;
+  inbox.Take(&input);
+  EXPECT_THAT(input.controls, SizeIs(1));
+  EXPECT_THAT(input.messages, IsEmpty());
+  EXPECT_TRUE(inbox.BecomeIdle());
 }
 
 // ---- Turns.
@@ -271,11 +278,12 @@ TEST_F(SessionInput, HostWorkOfAnEndedSessionIsNotDone) {
 
 // ---- While the card is waited for.
 
-TEST_F(SessionInput, InputIsHandledWhileTheCardBoots) {
+TEST_F(SessionInput, InputAndControlsAreHandledWhileTheCardBoots) {
   Start();
   auto failing = Prepared(1000);
   auto busy = Prepared(1001);
   auto ended = Prepared(1002);
+  auto terminated = Prepared(1003);
   int waits = 0;
   card->on_launch = [](const LaunchCommand&) {
     return Error(StatusCode::kFailedPrecondition, "died");
@@ -286,11 +294,15 @@ TEST_F(SessionInput, InputIsHandledWhileTheCardBoots) {
       MessageRequest leave;
       leave.leave = true;
       EXPECT_TRUE(ended->session().Accept(std::move(leave), [] {}).ok());
+      EXPECT_TRUE(core->TerminateSession(terminated->id(), "enough").ok());
     }
+    const auto has_ended = [](TestClient& client) {
+      Status status;
+      return client.session().CheckEnd(true, &status) == ClientSession::Ending::kEnded;
+    };
     busy->Take();
-    Status status;
-    const bool both = busy->Progress() == 4 && ended->Ended(&status);
-    return !both && waits < 100;
+    const bool all = busy->Progress() == 4 && has_ended(*ended) && has_ended(*terminated);
+    return !all && waits < 100;
   };
   Post(*failing, 4, {Launch(3)});
   failing->Run();

@@ -305,7 +305,7 @@ TEST_F(SessionMemory, MemoryTheDeviceStillTouchesIsKeptUntilItDoesNot) {
   card->hold = true;
   client->Send(InlineWrite(1, 0, Pattern(1024)));
   core->RunOnce();  // on the device
-  client.reset();
+  client->Abandon();
   EXPECT_GT(Memory(MemoryKind::kDram).used_bytes, 0u);
   EXPECT_EQ(core->ListSessions()[0].state, SessionState::kEnding);
   card->hold = false;

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "daemon/session/errors.h"
-#include "daemon/session/outbox.h"
+#include "daemon/session/output_buffer.h"
 #include "tests/support/random.h"
 
 namespace ttfd::session_outbox_test {
@@ -16,8 +16,8 @@ ErrorReply LongError(size_t bytes) {
   return InvalidError("write.offset", "{}", std::string(bytes, 'e'));
 }
 
-TEST(Outbox, Take_MovesEverythingOut) {
-  Outbox outbox;
+TEST(OutputBuffer, Take_MovesEverythingOut) {
+  OutputBuffer outbox;
   EXPECT_TRUE(outbox.empty());
   EXPECT_TRUE(outbox.Take(1000).empty());
   outbox.AddData({0, 1, 0, "bytes"});
@@ -37,8 +37,8 @@ TEST(Outbox, Take_MovesEverythingOut) {
   EXPECT_TRUE(outbox.Take(1000).empty());
 }
 
-TEST(Outbox, Progress_IsCoalesced) {
-  Outbox outbox;
+TEST(OutputBuffer, Progress_IsCoalesced) {
+  OutputBuffer outbox;
   for (uint64_t value = 1; value <= 100; ++value) {
     outbox.SetProgress(0, value);
     outbox.SetProgress(1, 2 * value);
@@ -48,11 +48,11 @@ TEST(Outbox, Progress_IsCoalesced) {
   EXPECT_THAT(outbox.Take(1).progress, ElementsAre(QueuePosition{1, 201}));
 }
 
-TEST(Outbox, Progress_FollowsDataAndErrors) {
+TEST(OutputBuffer, Progress_FollowsDataAndErrors) {
   for (uint32_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    Outbox outbox;
+    OutputBuffer outbox;
     std::vector<uint64_t> ended(3);
     std::vector<uint64_t> taken(3);
     for (int step = 0; step < 100; ++step) {
@@ -85,8 +85,8 @@ TEST(Outbox, Progress_FollowsDataAndErrors) {
   }
 }
 
-TEST(Outbox, Errors_AreTakenInBoundedMessages) {
-  Outbox outbox;
+TEST(OutputBuffer, Errors_AreTakenInBoundedMessages) {
+  OutputBuffer outbox;
   constexpr uint64_t kErrors = 2000;
   for (uint64_t value = 1; value <= kErrors; ++value) {
     outbox.AddError(0, value, value, LongError(1000));
@@ -112,8 +112,8 @@ TEST(Outbox, Errors_AreTakenInBoundedMessages) {
   EXPECT_EQ(outbox.text_bytes(), 0u);
 }
 
-TEST(Outbox, OpenErrors_AreOneOfEachQueue) {
-  Outbox outbox;
+TEST(OutputBuffer, OpenErrors_AreOneOfEachQueue) {
+  OutputBuffer outbox;
   for (int i = 0; i < 1000; ++i) {
     outbox.SetOpenError(5, LongError(10));
     outbox.SetOpenError(6, LongError(20));
@@ -127,8 +127,8 @@ TEST(Outbox, OpenErrors_AreOneOfEachQueue) {
   EXPECT_TRUE(outbox.empty());
 }
 
-TEST(Outbox, Welcome_ComesAlone) {
-  Outbox outbox;
+TEST(OutputBuffer, Welcome_ComesAlone) {
+  OutputBuffer outbox;
   outbox.SetWaiting({1, {}, 5});
   outbox.SetWelcome("secret");
   const SessionOutputBatch batch = outbox.Take(1000);

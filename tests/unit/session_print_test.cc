@@ -2,7 +2,7 @@
 // limit.
 #include <gmock/gmock.h>
 
-#include "daemon/session/outbox.h"
+#include "daemon/session/output_buffer.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd::session_print_test {
@@ -88,7 +88,7 @@ TEST_F(SessionPrints, OfAnUnknownTicketGoNowhere) {
 }
 
 TEST(OutboxPrints, BeyondTheLimitTheOldestAreDroppedAndCounted) {
-  Outbox outbox;
+  OutputBuffer outbox;
   constexpr uint64_t kLimit = 10'000;
   for (int i = 0; i < 1000; ++i) outbox.AddPrint({{0, 1}, Line(std::to_string(i))}, kLimit);
   outbox.SetProgress(0, 1);
@@ -106,7 +106,7 @@ TEST(OutboxPrints, BeyondTheLimitTheOldestAreDroppedAndCounted) {
 }
 
 TEST(OutboxPrints, OneIsKeptHoweverLong) {
-  Outbox outbox;
+  OutputBuffer outbox;
   outbox.AddPrint({{0, 1}, Line(std::string(1000, 'x'))}, 100);
   EXPECT_EQ(outbox.Take(1).prints.size(), 1u);
 }

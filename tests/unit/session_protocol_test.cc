@@ -149,7 +149,7 @@ TEST_F(SessionProtocol, AUserHasAtMostSoManySessions) {
   HelloRequest hello;
   hello.min_revision = hello.max_revision = 1;
   EXPECT_EQ(three.Open(hello, 7).code(), StatusCode::kResourceExhausted);
-  two.reset();
+  two->Abandon();
   EXPECT_TRUE(three.Open(hello, 7).ok()) << "an ended session counts no more";
 }
 

@@ -1,5 +1,5 @@
 // The core with its threads: clients on threads of their own beside the device thread and the
-// housekeeper. For the thread sanitizer.
+// device thread. For the thread sanitizer.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -101,7 +101,7 @@ TEST_F(SessionThreads, FaultsCancelsAndAbandonsAtAnyTime) {
   admin.join();
 }
 
-TEST_F(SessionThreads, TheHousekeeperEndsLateCommandsAndDrains) {
+TEST_F(SessionThreads, LateCommandsEndAndADrainEndsSessions) {
   StartThreads();
   ThreadedClient client(*core);
   BatchRequest batch;

@@ -1,0 +1,39 @@
+// Publishing and describing.
+#include "daemon/session/session_figures.h"
+
+namespace ttfd {
+namespace {
+
+uint64_t Nanoseconds(Duration duration) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
+}
+
+}  // namespace
+
+void SessionFigures::Publish(absl::FunctionRef<void(SessionInfoReply*)> change) {
+  MutexLock lock(&mu_);
+  change(&info_);
+}
+
+void SessionFigures::Add(std::span<const Work> ended) {
+  MutexLock lock(&mu_);
+  for (const Work& work : ended) account_.Add(work);
+}
+
+SessionInfoReply SessionFigures::Info(TimePoint now) const {
+  MutexLock lock(&mu_);
+  SessionInfoReply info = info_;
+  info.device_ns = Nanoseconds(account_.device_time);
+  info.longest_work_ns = Nanoseconds(account_.longest_work);
+  info.launches = account_.launches;
+  info.bytes_written = account_.bytes_written;
+  info.bytes_read = account_.bytes_read;
+  info.waits = {account_.waits.count(), Nanoseconds(account_.waits.total()),
+                Nanoseconds(account_.waits.Quantile(0.5)),
+                Nanoseconds(account_.waits.Quantile(0.99)), Nanoseconds(account_.waits.max())};
+  info.connected_ms = static_cast<uint64_t>((now - opened_) / std::chrono::milliseconds(1));
+  return info;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,42 @@
+// Figures of a session that other threads read: the device thread publishes them after every change.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "daemon/engine/work.h"
+#include "daemon/session/account.h"
+#include "daemon/session/reply.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+
+namespace ttfd {
+
+// Thread-safe.
+class SessionFigures {
+ public:
+  // `constant`: what never changes, and the rest as it is at first.
+  SessionFigures(SessionInfoReply constant, TimePoint opened)
+      : opened_(opened), info_(std::move(constant)) {}
+
+  // ---- Device thread.
+
+  // `change` is called with the figures locked.
+  void Publish(absl::FunctionRef<void(SessionInfoReply*)> change) ABSL_LOCKS_EXCLUDED(mu_);
+  // These works of the session have ended well.
+  void Add(std::span<const Work> ended) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Any thread.
+
+  SessionInfoReply Info(TimePoint now) const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  const TimePoint opened_;
+  mutable Mutex mu_;
+  SessionInfoReply info_ ABSL_GUARDED_BY(mu_);
+  SessionAccount account_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ttfd
