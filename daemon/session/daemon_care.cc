@@ -249,13 +249,13 @@ void DaemonCore::CheckDrain(TimePoint now) {
   std::vector<ProgressCallback> callbacks;
   uint64_t left = 0;
   bool late = false;
-  bool tell = false;
+  bool changed = false;
   {
     MutexLock lock(&mu_);
     if (draining_ == nullptr || draining_->progress.empty()) return;
     left = sessions_.size();
     late = now >= draining_->deadline;
-    tell = std::exchange(draining_->told_left, left) != left;
+    changed = std::exchange(draining_->told_left, left) != left;
     callbacks = draining_->progress;
     if (left == 0 || late) draining_->progress.clear();
   }
@@ -267,13 +267,14 @@ void DaemonCore::CheckDrain(TimePoint now) {
     }
   }
   const bool done = left == 0 || late;
-  for (const ProgressCallback& progress : callbacks) {
-    if (done) {
-      progress(left == 0 ? ProgressStep::kDrained : ProgressStep::kCutShort, left, true);
-    } else if (tell) {
-      progress(ProgressStep::kWaiting, left, false);
-    }
-  }
+  if (!done && !changed) return;
+  const ProgressStep step = !done       ? ProgressStep::kWaiting
+                            : left == 0 ? ProgressStep::kDrained
+                                        : ProgressStep::kCutShort;
+  // They write to clients, which the device thread does not.
+  host_work_.Add(kDaemonsWork, [callbacks = std::move(callbacks), step, left, done] {
+    for (const ProgressCallback& progress : callbacks) progress(step, left, done);
+  });
 }
 
 void DaemonCore::MemoryFreed() {

@@ -146,6 +146,7 @@ class Target {
       }
       if (stream.open()) stream.Abandon(/*lost=*/status.ok() && bytes.size() % 2 == 0);
     }
+    Settle(nullptr, nullptr);               // the loss is handled before
     clock_.Advance(std::chrono::hours(1));  // no session is kept so long for its client
     Settle(nullptr, nullptr);
     Check();
