@@ -248,8 +248,7 @@ void DaemonCore::CheckSessions(TimePoint now) {
 void DaemonCore::CheckDrain(TimePoint now) {
   std::vector<ProgressCallback> callbacks;
   uint64_t left = 0;
-  bool late = false;
-  bool changed = false;
+  bool late = false, changed = false;
   {
     MutexLock lock(&mu_);
     if (draining_ == nullptr || draining_->progress.empty()) return;
