@@ -156,7 +156,7 @@ DaemonCore::WaitNotices DaemonCore::CheckBlockedSessions(TimePoint now) {
   return notices;
 }
 
-// Who keeps them from the card is found out by CheckLeases.
+// CheckLeases finds out which lease keeps them from the card.
 void DaemonCore::Enqueue(std::vector<Work>* works) {
   const bool blocked =
       gate_.closed() && std::any_of(works->begin(), works->end(), [this](const Work& work) {

@@ -14,7 +14,7 @@
 namespace ttfd {
 namespace {
 
-// Of one launch: each is looked up and waited for on the device thread.
+// Limit of one launch: the device thread looks each up and waits for it.
 constexpr size_t kMaxLaunchBuffers = 4096;
 
 }  // namespace

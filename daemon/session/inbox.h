@@ -23,7 +23,7 @@ namespace ttfd {
 
 class Session;
 
-// What the device thread is to do with a session: an administrator's request, or the result of host work.
+// A step that the device thread does with a session: an administrator's request, or the result of host work.
 using Control = std::function<void(Session&)>;
 
 // Input that was taken and is not handled. Device thread.

@@ -1,7 +1,7 @@
 // Output of a session between the device thread, which adds it, and the transport, which takes it; the connection that
 // takes it; the receive window that is granted with it; and how the session ends behind it.
 //
-// What is taken is the transport's (daemon/rpc/link.h), which sends it again if it must.
+// The transport (daemon/rpc/link.h) keeps what it has taken, and sends it again if it must.
 #pragma once
 
 #include <atomic>
@@ -55,7 +55,7 @@ class Outbox {
   // A command that held so much of the window has ended. It is released once the client has taken its results, which
   // are in memory in place of the command.
   void ReleaseEnded(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
-  // What the session does meanwhile.
+  // State of the session that decides about notices.
   struct Activity {
     bool idle = true;  // nothing of it is under way, so that nothing more is released by itself
     bool awaits_take = false;  // Take is to wake it
@@ -92,7 +92,7 @@ class Outbox {
 
   // ---- Any thread.
 
-  // What was advertised of the window, by Welcome or after it.
+  // The window that was advertised last, by Welcome or after it.
   uint64_t advertised() const ABSL_LOCKS_EXCLUDED(mu_);
   // Grows with every change of the connection.
   uint64_t connection_changes() const { return changes_.load(std::memory_order_acquire); }

@@ -49,7 +49,7 @@ void OutputBuffer::AddData(DataChunk chunk) {
 
 void OutputBuffer::AddError(uint32_t queue, uint64_t first_value, uint64_t last_value,
                             const ErrorReply& error) {
-  // Those of failed queues may alternate.
+  // Errors of several failed queues may alternate.
   const auto end =
       errors_.rbegin() + static_cast<ptrdiff_t>(std::min(errors_.size(), kErrorsMerged));
   const auto last = std::find_if(
@@ -135,7 +135,7 @@ void OutputBuffer::TakeErrors(SessionOutputBatch* batch) {
 
 void OutputBuffer::TakeProgress(SessionOutputBatch* batch) {
   progress_changed_ = false;
-  // Of each queue the first value whose data or error has not been taken. One pass over these for all queues.
+  // The first value of each queue whose data or error has not been taken. One pass over these for all queues.
   std::map<uint32_t, uint64_t> left;
   auto last = left.end();
   const auto note = [&](uint32_t queue, uint64_t value) {

@@ -145,8 +145,8 @@ class DaemonService {
   virtual LimitsReply GetLimits() = 0;
   virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
   virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
-  // Both return once the device thread has the request, which acts also while the card boots. The second ends the
-  // quarantine of a session whose launches hung: FAILED_PRECONDITION if it is not quarantined.
+  // Both post the request to the device thread, which acts also while the card boots. The second ends the quarantine of
+  // a session whose launches hung: FAILED_PRECONDITION if it is not quarantined.
   virtual Status TerminateSession(uint64_t session, const std::string& reason) = 0;
   virtual Status ReleaseSession(uint64_t session) = 0;
   // These read files.
