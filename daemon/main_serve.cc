@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/core/daemon_core.h"
 #include "daemon/debugger_monitor.h"
 #include "daemon/open_device.h"
 #include "daemon/rpc/rpc_server.h"
 #include "daemon/rpc/tcp_listener.h"
 #include "daemon/rpc/unix_listener.h"
 #include "daemon/rpc/user_names.h"
-#include "daemon/session/daemon_core.h"
 #include "daemon/system/service_manager.h"
 #include "daemon/system/watchdog.h"
 #include "runtime/base/clock.h"

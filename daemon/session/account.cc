@@ -38,12 +38,12 @@ Duration WaitHistogram::Quantile(double part) const {
   return max_;
 }
 
-void SessionAccount::Add(const Work& ended) {
-  device_time += ended.device_time;
-  longest_work = std::max(longest_work, ended.device_time);
+void SessionAccount::Add(const Slice& ended) {
+  device_time += ended.times.device_time;
+  longest_work = std::max(longest_work, ended.times.device_time);
   launches += ended.launches;
-  if (!ended.runs_kernels()) (ended.read_into ? bytes_read : bytes_written) += ended.bytes;
-  if (ended.first) waits.Add(ended.began - ended.arrived);
+  if (!ended.runs_kernels()) (ended.read ? bytes_read : bytes_written) += ended.bytes;
+  if (ended.first) waits.Add(ended.times.began - ended.times.arrived);
 }
 
 }  // namespace ttfd

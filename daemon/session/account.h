@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "daemon/engine/work.h"
+#include "daemon/session/slice.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd {
@@ -44,7 +44,7 @@ struct SessionAccount {
   // Of commands that need the card, from their arrival until the card began with them.
   WaitHistogram waits;
 
-  void Add(const Work& ended);
+  void Add(const Slice& ended);
 };
 
 }  // namespace ttfd

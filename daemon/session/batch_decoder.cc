@@ -16,9 +16,9 @@ BatchDecoder::BatchDecoder(const DecoderParts& parts, Decoder& decoder)
     : parts_(parts), decoder_(decoder) {}
 
 StatusOr<bool> BatchDecoder::Append(BatchRequest& batch, TimePoint arrived, InputBudget* budget) {
-  CommandQueue* const found = parts_.queues.Find(batch.queue);
+  SessionQueue* const found = parts_.queues.Find(batch.queue);
   if (found == nullptr) return UnknownQueue(batch.queue);
-  CommandQueue& queue = *found;
+  SessionQueue& queue = *found;
   if (!batch_) {
     if (!budget->Spend(1, batch.waits.size())) return false;
     RETURN_IF_ERROR(BeginBatch(queue, batch, arrived));
@@ -38,7 +38,7 @@ StatusOr<bool> BatchDecoder::Append(BatchRequest& batch, TimePoint arrived, Inpu
   return true;
 }
 
-Status BatchDecoder::BeginBatch(CommandQueue& queue, const BatchRequest& batch, TimePoint arrived) {
+Status BatchDecoder::BeginBatch(SessionQueue& queue, const BatchRequest& batch, TimePoint arrived) {
   if (!batch.commands.empty() && batch.first_value != queue.sent + 1) {
     return ToStatus(InvalidError("batch.first_value",
                                  "value {} on queue {}; values are dense, {} is next",
@@ -69,7 +69,7 @@ Refusal BatchDecoder::CheckBatch(const BatchRequest& batch,
   }
   if (refuse_new_) return refuse_new_;
   for (const QueuePosition& wait : batch.waits) {
-    const CommandQueue* const other = parts_.queues.Find(wait.queue);
+    const SessionQueue* const other = parts_.queues.Find(wait.queue);
     if (other == nullptr || wait.value > other->sent) {
       return InvalidError("batch.waits",
                           "a wait for value {} of queue {}, which was not sent before", wait.value,
@@ -91,15 +91,15 @@ Refusal BatchDecoder::CheckBatch(const BatchRequest& batch,
   return std::nullopt;
 }
 
-std::unique_ptr<Task> BatchDecoder::MakeTask(CommandQueue& queue, uint64_t value) {
-  auto task = std::make_unique<Task>();
+std::shared_ptr<Operation> BatchDecoder::MakeTask(SessionQueue& queue, uint64_t value) {
+  auto task = std::make_shared<Operation>();
   task->queue = &queue;
   task->first_value = task->last_value = value;
   return task;
 }
 
-bool BatchDecoder::AppendOne(CommandQueue& queue, const Arriving& one, InputBudget* budget) {
-  std::unique_ptr<Task> task = std::move(batch_->task);
+bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudget* budget) {
+  std::shared_ptr<Operation> task = std::move(batch_->task);
   if (!queue.accepts()) {
     AppendUnexecuted(queue, one);
     return true;
@@ -129,7 +129,7 @@ bool BatchDecoder::AppendOne(CommandQueue& queue, const Arriving& one, InputBudg
     batch_->task = std::move(task);
     return false;
   }
-  if (auto* load = std::get_if<LoadKernelTask>(&task->work);
+  if (auto* load = std::get_if<LoadKernelTask>(&task->body);
       load != nullptr && load->stage == LoadKernelTask::Stage::kLoading) {
     parts_.issuer.LoadOnHost(*task, *load);
   } else if (inline_bytes > 0) {
@@ -137,22 +137,22 @@ bool BatchDecoder::AppendOne(CommandQueue& queue, const Arriving& one, InputBudg
     task->held.payload = std::min(inline_bytes, one.cost);
   }
   task->held.total = one.cost;
-  if (auto* free = std::get_if<FreeTask>(&task->work)) parts_.frees.Add(free, queue, parts_.queues);
+  if (auto* free = std::get_if<FreeTask>(&task->body)) parts_.frees.Add(free, queue, parts_.queues);
   parts_.queues.AddDeadline(start_by);
-  queue.tasks.push_back(std::move(task));
+  queue.operations.push_back(std::move(task));
   return true;
 }
 
 // To a queue that has failed, or will with the command before.
-void BatchDecoder::AppendUnexecuted(CommandQueue& queue, const Arriving& one) {
+void BatchDecoder::AppendUnexecuted(SessionQueue& queue, const Arriving& one) {
   if (queue.failed()) return AppendToFailed(queue, one, queue.cause);
   if (queue.never_opened) return AppendToFailed(queue, one, {queue.id, 0});
   // Reported with the error before it, whose task keeps what it costs.
   Unexecuted(queue, one, {queue.id, queue.doomed_from});
-  queue.tasks.back()->held.total += one.cost;
+  queue.operations.back()->held.total += one.cost;
 }
 
-void BatchDecoder::AppendToFailed(CommandQueue& queue, const Arriving& one, QueuePosition cause) {
+void BatchDecoder::AppendToFailed(SessionQueue& queue, const Arriving& one, QueuePosition cause) {
   Unexecuted(queue, one, cause);
   parts_.outbox.AddError(queue.id, one.value, one.value, CausedByError(cause));
   queue.failures.Add(one.value, one.value, cause);
@@ -160,46 +160,46 @@ void BatchDecoder::AppendToFailed(CommandQueue& queue, const Arriving& one, Queu
 }
 
 // Barriers cost no task: they end at once if nothing is before them, or make the one before longer.
-bool BatchDecoder::AppendBarrier(CommandQueue& queue, const Arriving& one, TimePoint start_by,
+bool BatchDecoder::AppendBarrier(SessionQueue& queue, const Arriving& one, TimePoint start_by,
                                  bool waits) {
   if (waits) return false;
-  if (queue.tasks.empty()) {
+  if (queue.operations.empty()) {
     parts_.queues.End(queue, one.value, 1, one.cost);
     return true;
   }
-  Task& last = *queue.tasks.back();
-  if (!std::holds_alternative<BarrierTask>(last.work) || last.start_by != start_by) return false;
+  Operation& last = *queue.operations.back();
+  if (!std::holds_alternative<BarrierTask>(last.body) || last.start_by != start_by) return false;
   last.last_value = one.value;
   last.held.total += one.cost;
   return true;
 }
 
-void BatchDecoder::AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task,
+void BatchDecoder::AppendRefused(SessionQueue& queue, std::shared_ptr<Operation> task,
                                  const Arriving& one, ErrorReply error) {
   Unexecuted(queue, one, HasCause(error) ? error.cause : QueuePosition{queue.id, one.value});
-  task->work = BarrierTask{};
+  task->body = BarrierTask{};
   task->waits.clear();
   task->held.total = one.cost;
-  Task* const refused = task.get();
-  queue.tasks.push_back(std::move(task));
+  Operation* const refused = task.get();
+  queue.operations.push_back(std::move(task));
   queue.Doom(refused, std::move(error));
 }
 
 // A command that will not run: what it would have made never comes to be, and says why.
-void BatchDecoder::Unexecuted(CommandQueue& queue, const Arriving& one, QueuePosition cause) {
+void BatchDecoder::Unexecuted(SessionQueue& queue, const Arriving& one, QueuePosition cause) {
   const uint64_t handle = Decoder::CreatedHandle(one.request);
   if (handle == 0) return;
   if (parts_.handles.Bury(handle, {queue.id, one.value}, cause))
     queue.failed_handles.push_back(handle);
 }
 
-void BatchDecoder::ClearError(CommandQueue& queue, uint64_t value) {
+void BatchDecoder::ClearError(SessionQueue& queue, uint64_t value) {
   if (!queue.failed() || value < queue.failed_value || value > queue.sent) return;
   queue.failed_value = 0;
   ReclaimFailedHandles(queue);
 }
 
-void BatchDecoder::ReclaimFailedHandles(CommandQueue& queue) {
+void BatchDecoder::ReclaimFailedHandles(SessionQueue& queue) {
   for (const uint64_t handle : std::exchange(queue.failed_handles, {}))
     parts_.handles.Exhume(handle);
 }

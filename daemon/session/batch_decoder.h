@@ -51,7 +51,7 @@ class BatchDecoder {
   // Commands that come are refused with this error; none: they are not.
   void RefuseNew(Refusal error) { refuse_new_ = std::move(error); }
   // The handles that name nothing because of the queue's error are free again.
-  void ReclaimFailedHandles(CommandQueue& queue);
+  void ReclaimFailedHandles(SessionQueue& queue);
 
  private:
   struct Arrival {
@@ -69,24 +69,24 @@ class BatchDecoder {
     Refusal refusal;                   // of all its commands
     std::vector<QueuePosition> waits;  // of its first command
     Arrival arrival;
-    size_t next = 0;             // command
-    std::unique_ptr<Task> task;  // of that, if a part of it is decoded
-    DecodeProgress progress;     // of that
+    size_t next = 0;                  // command
+    std::shared_ptr<Operation> task;  // of that, if a part of it is decoded
+    DecodeProgress progress;          // of that
   };
 
-  Status BeginBatch(CommandQueue& queue, const BatchRequest& batch, TimePoint arrived);
+  Status BeginBatch(SessionQueue& queue, const BatchRequest& batch, TimePoint arrived);
   Refusal CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const;
   Duration StartWithin(const BatchRequest& batch) const;
   // False: a part of the command is left.
-  bool AppendOne(CommandQueue& queue, const Arriving& one, InputBudget* budget);
-  static std::unique_ptr<Task> MakeTask(CommandQueue& queue, uint64_t value);
-  void AppendUnexecuted(CommandQueue& queue, const Arriving& one);
-  void AppendToFailed(CommandQueue& queue, const Arriving& one, QueuePosition cause);
-  bool AppendBarrier(CommandQueue& queue, const Arriving& one, TimePoint start_by, bool waits);
-  void AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task, const Arriving& one,
+  bool AppendOne(SessionQueue& queue, const Arriving& one, InputBudget* budget);
+  static std::shared_ptr<Operation> MakeTask(SessionQueue& queue, uint64_t value);
+  void AppendUnexecuted(SessionQueue& queue, const Arriving& one);
+  void AppendToFailed(SessionQueue& queue, const Arriving& one, QueuePosition cause);
+  bool AppendBarrier(SessionQueue& queue, const Arriving& one, TimePoint start_by, bool waits);
+  void AppendRefused(SessionQueue& queue, std::shared_ptr<Operation> task, const Arriving& one,
                      ErrorReply error);
-  void Unexecuted(CommandQueue& queue, const Arriving& one, QueuePosition cause);
-  void ClearError(CommandQueue& queue, uint64_t value);
+  void Unexecuted(SessionQueue& queue, const Arriving& one, QueuePosition cause);
+  void ClearError(SessionQueue& queue, uint64_t value);
 
   const DecoderParts parts_;
   Decoder& decoder_;

@@ -105,7 +105,7 @@ Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) cons
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(AllocateRequest& request, Operation* task) {
   if (Refusal refusal = handles_.CheckNew(request.handle, ObjectKind::kBuffer, "allocate.handle"))
     return refusal;
   if (request.size_bytes == 0 || request.size_bytes > kMaxApiNumber) {
@@ -136,7 +136,7 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
     }
   }
   handles_.Add(request.handle, buffer);
-  task->work = AllocateTask{request.handle, std::move(buffer), 0};
+  task->body = AllocateTask{request.handle, std::move(buffer), 0};
   return std::nullopt;
 }
 

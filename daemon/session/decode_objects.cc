@@ -22,7 +22,7 @@ Refusal Decoder::CheckDevice(uint32_t device, const char* field) const {
                           fmt::format("device {}; this daemon serves one card, device 0", device));
 }
 
-Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(FreeRequest& request, Operation* task) {
   FreeTask free;
   if (request.handles.empty()) return InvalidError("free.handles", "no handles; name at least one");
   std::unordered_set<uint64_t> seen;
@@ -47,11 +47,11 @@ Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
     handles_.Remove(handle, object.get());
     handles_.Discharge(object.get());
   }
-  task->work = std::move(free);
+  task->body = std::move(free);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(LoadKernelRequest& request, Operation* task) {
   if (Refusal refusal =
           handles_.CheckNew(request.handle, ObjectKind::kKernel, "load_kernel.handle"))
     return refusal;
@@ -95,12 +95,12 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
   } else if (request.streamed) {
     load.stage = LoadKernelTask::Stage::kReceiving;
   }
-  task->work = std::move(load);
+  task->body = std::move(load);
   handles_.Add(request.handle, std::move(kernel));
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(CreateProgramRequest& request, Operation* task) {
   if (Refusal refusal =
           handles_.CheckNew(request.handle, ObjectKind::kProgram, "create_program.handle"))
     return refusal;
@@ -117,7 +117,7 @@ Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
   }
   create.request = std::move(request);
   handles_.Add(create.handle, create.program);
-  task->work = std::move(create);
+  task->body = std::move(create);
   return std::nullopt;
 }
 
@@ -153,7 +153,7 @@ Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, Route* route) cons
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(UnknownRequest&, Task*) {
+Refusal Decoder::DecodeOne(UnknownRequest&, Operation*) {
   return UnsupportedError("command.op",
                           "a command that is not set, or that this daemon does not know");
 }

@@ -5,7 +5,7 @@
 #include "daemon/session/decoder.h"
 
 namespace ttfd {
-Refusal Decoder::AddLaunch(LaunchRequest& request, Task* task, TraceObject* trace) const {
+Refusal Decoder::AddLaunch(LaunchRequest& request, Operation* task, TraceObject* trace) const {
   if (trace->launches.size() == kMaxTraceLaunches) {
     return LimitError("record_trace.launches", "trace_launches", kMaxTraceLaunches,
                       trace->launches.size(), "a trace of more launches");
@@ -24,14 +24,14 @@ Refusal Decoder::AddLaunch(LaunchRequest& request, Task* task, TraceObject* trac
 }
 
 // A trace that is not finished, for whatever reason, is given up with its queue's error.
-Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
-  CommandQueue& queue = *task->queue;
+Refusal Decoder::DecodeOne(RecordTraceRequest& request, Operation* task) {
+  SessionQueue& queue = *task->queue;
   if (queue.recording == nullptr) {
     if (Refusal refusal =
             handles_.CheckNew(request.handle, ObjectKind::kTrace, "record_trace.handle"))
       return refusal;
     queue.recording = std::make_shared<TraceObject>(QueuePosition{queue.id, task->first_value},
-                                                    request.handle, queue.track->route());
+                                                    request.handle, queue.route);
     handles_.Add(request.handle, queue.recording);
   }
   TraceObject& trace = *queue.recording;
@@ -50,7 +50,7 @@ Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
   RecordTraceTask record;
   record.trace = queue.recording;
   record.last = !request.more;
-  task->work = std::move(record);
+  task->body = std::move(record);
   if (!request.more) {
     trace.finished_by = {queue.id, task->first_value};
     queue.recording.reset();
@@ -58,11 +58,11 @@ Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Operation* task) {
   if (progress_->parts == 0) {
     if (Refusal refusal = BeginReplay(request, task)) return refusal;
   }
-  auto& replay = std::get<ReplayTraceTask>(task->work);
+  auto& replay = std::get<ReplayTraceTask>(task->body);
   for (size_t& i = progress_->parts; i < request.patches.size(); ++i) {
     if (budget_->spent()) {
       progress_->partly = true;
@@ -79,7 +79,7 @@ Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Task* task) {
   return std::nullopt;
 }
 
-Refusal Decoder::BeginReplay(const ReplayTraceRequest& request, Task* task) {
+Refusal Decoder::BeginReplay(const ReplayTraceRequest& request, Operation* task) {
   ReplayTraceTask replay;
   if (Refusal refusal =
           handles_.Get(request.trace, ObjectKind::kTrace, "replay_trace.trace", &replay.trace)) {
@@ -90,7 +90,7 @@ Refusal Decoder::BeginReplay(const ReplayTraceRequest& request, Task* task) {
     return InvalidError("replay_trace.trace", "trace {} is not recorded to its end yet",
                         request.trace);
   }
-  if (trace.route != task->queue->track->route()) {
+  if (trace.route != task->queue->route) {
     return InvalidError("replay_trace.trace",
                         "trace {} was recorded for queue {}; replay it on that queue, or one of "
                         "the same kind with the same workers",
@@ -98,7 +98,7 @@ Refusal Decoder::BeginReplay(const ReplayTraceRequest& request, Task* task) {
   }
   DependOn(trace.finished_by, task);
   replay.patches.reserve(request.patches.size());
-  task->work = std::move(replay);
+  task->body = std::move(replay);
   return std::nullopt;
 }
 

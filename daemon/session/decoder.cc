@@ -19,7 +19,7 @@ constexpr size_t kMaxLaunchBuffers = 4096;
 
 }  // namespace
 
-Refusal Decoder::Decode(Request& request, Task* task, DecodeProgress* progress,
+Refusal Decoder::Decode(Request& request, Operation* task, DecodeProgress* progress,
                         InputBudget* budget) {
   progress_ = progress;
   budget_ = budget;
@@ -45,7 +45,7 @@ uint64_t Decoder::CreatedHandle(const Request& request) {
 }
 
 // One wait a queue: a value stands for all before it.
-void Decoder::DependOn(QueuePosition creator, Task* task) {
+void Decoder::DependOn(QueuePosition creator, Operation* task) {
   if (creator.queue == task->queue->id) return;  // ran before, by the order of the queue
   const auto own = task->waits.begin() + static_cast<ptrdiff_t>(task->asked_waits);
   const auto known = std::find_if(own, task->waits.end(), [creator](const QueuePosition& wait) {
@@ -58,19 +58,19 @@ void Decoder::DependOn(QueuePosition creator, Task* task) {
   }
 }
 
-Refusal Decoder::GetBuffer(uint64_t handle, const char* field, Task* task,
+Refusal Decoder::GetBuffer(uint64_t handle, const char* field, Operation* task,
                            std::shared_ptr<Buffer>* buffer) const {
   if (Refusal refusal = handles_.Get(handle, ObjectKind::kBuffer, field, buffer)) return refusal;
   DependOn(**buffer, task);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(BarrierRequest&, Task* task) {
-  task->work = BarrierTask{};
+Refusal Decoder::DecodeOne(BarrierRequest&, Operation* task) {
+  task->body = BarrierTask{};
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(WriteRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(WriteRequest& request, Operation* task) {
   WriteTask write;
   if (Refusal refusal = GetBuffer(request.buffer, "write.buffer", task, &write.buffer))
     return refusal;
@@ -89,11 +89,11 @@ Refusal Decoder::DecodeOne(WriteRequest& request, Task* task) {
   } else {
     write.streamed = true;
   }
-  task->work = std::move(write);
+  task->body = std::move(write);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(ReadRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(ReadRequest& request, Operation* task) {
   ReadTask read;
   if (Refusal refusal = GetBuffer(request.buffer, "read.buffer", task, &read.buffer))
     return refusal;
@@ -103,11 +103,11 @@ Refusal Decoder::DecodeOne(ReadRequest& request, Task* task) {
   }
   read.offset = request.offset;
   read.size = request.size;
-  task->work = std::move(read);
+  task->body = std::move(read);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(FillRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(FillRequest& request, Operation* task) {
   FillTask fill;
   if (Refusal refusal = GetBuffer(request.buffer, "fill.buffer", task, &fill.buffer))
     return refusal;
@@ -118,11 +118,11 @@ Refusal Decoder::DecodeOne(FillRequest& request, Task* task) {
   fill.offset = request.offset;
   fill.size = request.size;
   fill.word = request.word;
-  task->work = std::move(fill);
+  task->body = std::move(fill);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(CopyRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(CopyRequest& request, Operation* task) {
   CopyTask copy;
   if (Refusal refusal = GetBuffer(request.from, "copy.from", task, &copy.from)) return refusal;
   if (Refusal refusal = GetBuffer(request.to, "copy.to", task, &copy.to)) return refusal;
@@ -152,14 +152,14 @@ Refusal Decoder::DecodeOne(CopyRequest& request, Task* task) {
   copy.from_offset = request.from_offset;
   copy.to_offset = request.to_offset;
   copy.size = request.size;
-  task->work = std::move(copy);
+  task->body = std::move(copy);
   return std::nullopt;
 }
 
 // A queue on a sub-device runs nothing outside it.
-Refusal Decoder::CheckWorkers(const ProgramObject& program, const CommandQueue& queue,
+Refusal Decoder::CheckWorkers(const ProgramObject& program, const SessionQueue& queue,
                               const char* field) const {
-  const TileSet& workers = queue.track->route().workers;
+  const TileSet& workers = queue.route.workers;
   const TileSet outside = program.tiles & ~workers;
   if (workers.none() || outside.none()) return std::nullopt;
   size_t first = 0;
@@ -171,7 +171,8 @@ Refusal Decoder::CheckWorkers(const ProgramObject& program, const CommandQueue& 
                       first / environment_.card.grid.x);
 }
 
-Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Task* task,
+Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* field,
+                                Operation* task,
                                 std::vector<std::shared_ptr<Buffer>>* buffers) const {
   budget_->Spend(0, 1 + arguments.buffers.size());
   for (const BufferArgumentRequest& argument : arguments.buffers) {
@@ -188,7 +189,8 @@ Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* f
 }
 
 // The arguments are checked against the program by the issuer: the program may still be to come.
-Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Task* task, LaunchParts* parts) const {
+Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Operation* task,
+                               LaunchParts* parts) const {
   if (request.timeout_ms && *request.timeout_ms == 0) {
     return InvalidError("launch.timeout_ms", "a timeout of 0 ms; leave it unset, or at least 1");
   }
@@ -213,7 +215,7 @@ Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Task* task, LaunchP
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
+Refusal Decoder::DecodeOne(LaunchRequest& request, Operation* task) {
   LaunchParts parts;
   if (Refusal refusal = ResolveLaunch(request, task, &parts)) return refusal;
   LaunchTask launch;
@@ -221,7 +223,7 @@ Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
   launch.buffers = std::move(parts.buffers);
   launch.arguments = std::move(request.arguments);
   launch.timeout = std::chrono::milliseconds(request.timeout_ms.value_or(0));
-  task->work = std::move(launch);
+  task->body = std::move(launch);
   return std::nullopt;
 }
 

@@ -5,12 +5,12 @@
 
 #include <memory>
 
-#include "daemon/session/command_queue.h"
 #include "daemon/session/deferred_frees.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
 #include "daemon/session/input_budget.h"
-#include "daemon/session/task.h"
+#include "daemon/session/operation.h"
+#include "daemon/session/session_queue.h"
 
 namespace ttfd {
 
@@ -27,9 +27,9 @@ class Decoder {
           const TileSet& workers)
       : environment_(environment), handles_(handles), frees_(frees), workers_(workers) {}
 
-  // Fills in task->work and waits; takes what it can of the request. Handles that the command
+  // Fills in task->body and waits; takes what it can of the request. Handles that the command
   // creates or frees are so when it returns. With progress->partly the budget is spent: to be called again.
-  Refusal Decode(Request& request, Task* task, DecodeProgress* progress, InputBudget* budget);
+  Refusal Decode(Request& request, Operation* task, DecodeProgress* progress, InputBudget* budget);
   // The hardware queue and the workers of a queue that is to be opened.
   Refusal DecodeQueue(const OpenQueueRequest& request, Route* route) const;
 
@@ -37,20 +37,20 @@ class Decoder {
   static uint64_t CreatedHandle(const Request& request);
 
  private:
-  Refusal DecodeOne(AllocateRequest& request, Task* task);
-  Refusal DecodeOne(FreeRequest& request, Task* task);
-  Refusal DecodeOne(LoadKernelRequest& request, Task* task);
-  Refusal DecodeOne(CreateProgramRequest& request, Task* task);
-  Refusal DecodeOne(WriteRequest& request, Task* task);
-  Refusal DecodeOne(ReadRequest& request, Task* task);
-  Refusal DecodeOne(CopyRequest& request, Task* task);
-  Refusal DecodeOne(FillRequest& request, Task* task);
-  Refusal DecodeOne(LaunchRequest& request, Task* task);
-  Refusal DecodeOne(BarrierRequest& request, Task* task);
-  Refusal DecodeOne(RecordTraceRequest& request, Task* task);
-  Refusal DecodeOne(ReplayTraceRequest& request, Task* task);
-  Refusal DecodeOne(UnknownRequest& request, Task* task);
-  Refusal BeginReplay(const ReplayTraceRequest& request, Task* task);
+  Refusal DecodeOne(AllocateRequest& request, Operation* task);
+  Refusal DecodeOne(FreeRequest& request, Operation* task);
+  Refusal DecodeOne(LoadKernelRequest& request, Operation* task);
+  Refusal DecodeOne(CreateProgramRequest& request, Operation* task);
+  Refusal DecodeOne(WriteRequest& request, Operation* task);
+  Refusal DecodeOne(ReadRequest& request, Operation* task);
+  Refusal DecodeOne(CopyRequest& request, Operation* task);
+  Refusal DecodeOne(FillRequest& request, Operation* task);
+  Refusal DecodeOne(LaunchRequest& request, Operation* task);
+  Refusal DecodeOne(BarrierRequest& request, Operation* task);
+  Refusal DecodeOne(RecordTraceRequest& request, Operation* task);
+  Refusal DecodeOne(ReplayTraceRequest& request, Operation* task);
+  Refusal DecodeOne(UnknownRequest& request, Operation* task);
+  Refusal BeginReplay(const ReplayTraceRequest& request, Operation* task);
 
   Refusal CheckPlace(const AllocateRequest& request, Buffer* buffer) const;
   Refusal CheckL1(const AllocateRequest& request, Buffer* buffer) const;
@@ -63,17 +63,17 @@ class Decoder {
     std::vector<std::shared_ptr<Buffer>> buffers;
     uint64_t held_bytes = 0;  // of host memory, by its arguments
   };
-  Refusal ResolveLaunch(const LaunchRequest& request, Task* task, LaunchParts* parts) const;
-  Refusal ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Task* task,
+  Refusal ResolveLaunch(const LaunchRequest& request, Operation* task, LaunchParts* parts) const;
+  Refusal ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Operation* task,
                          std::vector<std::shared_ptr<Buffer>>* buffers) const;
-  Refusal AddLaunch(LaunchRequest& request, Task* task, TraceObject* trace) const;
-  Refusal CheckWorkers(const ProgramObject& program, const CommandQueue& queue,
+  Refusal AddLaunch(LaunchRequest& request, Operation* task, TraceObject* trace) const;
+  Refusal CheckWorkers(const ProgramObject& program, const SessionQueue& queue,
                        const char* field) const;
-  Refusal GetBuffer(uint64_t handle, const char* field, Task* task,
+  Refusal GetBuffer(uint64_t handle, const char* field, Operation* task,
                     std::shared_ptr<Buffer>* buffer) const;
   // A command on another queue waits for the one that makes the object.
-  static void DependOn(const Object& object, Task* task) { DependOn(object.creator, task); }
-  static void DependOn(QueuePosition creator, Task* task);
+  static void DependOn(const Object& object, Operation* task) { DependOn(object.creator, task); }
+  static void DependOn(QueuePosition creator, Operation* task);
 
   const SessionEnvironment& environment_;
   HandleTable& handles_;

@@ -6,7 +6,7 @@
 
 namespace ttfd {
 
-void DeferredFrees::Add(FreeTask* free, const CommandQueue& own, const SessionQueues& queues) {
+void DeferredFrees::Add(FreeTask* free, const SessionQueue& own, const SessionQueues& queues) {
   ++unfinished_;
   free->arrival = ++received_;
   for (const auto& [id, queue] : queues.all()) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "daemon/session/handle_table.h"
+#include "daemon/session/operation.h"
 #include "daemon/session/session_queues.h"
-#include "daemon/session/task.h"
 
 namespace ttfd {
 
@@ -19,7 +19,7 @@ class DeferredFrees {
   explicit DeferredFrees(HandleTable& handles) : handles_(handles) {}
 
   // A Free was decoded on this queue: what was sent before on the others ends first.
-  void Add(FreeTask* free, const CommandQueue& own, const SessionQueues& queues);
+  void Add(FreeTask* free, const SessionQueue& own, const SessionQueues& queues);
   // The Free has ended; it did not happen, and its handles name their objects again.
   void Ended(FreeTask& free);
   void Undo(FreeTask& free);

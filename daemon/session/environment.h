@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "daemon/engine/work.h"
 #include "daemon/session/device_memory.h"
 #include "daemon/session/host_work.h"
 #include "daemon/session/input_turns.h"
@@ -24,22 +23,21 @@ namespace ttfd {
 struct SessionWindows {
   uint64_t read_bytes = uint64_t{2} << 20;  // read, or being read, and not taken by the transport
   uint64_t print_bytes = 256 << 10;         // printed and not taken; beyond it the oldest go
-  uint32_t handed_works = 256;              // of one queue, waiting for or on the device
-  uint64_t handed_bytes = uint64_t{2} << 20;
+  uint32_t begun_operations = 256;  // of one queue, that have begun and are not all on the card
   // Expected time of a segment of a trace, at most, and of each launch of a program that has not run yet.
   Duration segment_time = std::chrono::microseconds(500);
   Duration launch_guess = std::chrono::microseconds(250);
 };
 
+struct SessionQueue;
+
 // The daemon as its sessions see it. Device thread, but for MemoryFreed.
 class SessionHost {
  public:
   virtual ~SessionHost() = default;
-  virtual void Enqueue(std::vector<Work>* works) = 0;  // takes them, leaves the vector empty
-  virtual void CheckSessionsAt(TimePoint when) = 0;    // call CheckDeadlines then
-  // Some works that it has taken are not wanted any more (WorkContext), and have not ended.
-  virtual void WorksUnwanted() = 0;
-  virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it
+  virtual void NextSliceChanged(SessionQueue& queue) = 0;  // it has come, or gone
+  virtual void CheckSessionsAt(TimePoint when) = 0;        // call CheckDeadlines then
+  virtual void SessionReleased(uint64_t session) = 0;      // it holds nothing any more: forget it
   // A session that had a lot of memory for its commands has none any more. Any thread, with a window locked.
   virtual void MemoryFreed() = 0;
   // What keeps a session under `lease` (0: none) from these workers, for people: empty, or begins with "; ".

@@ -1,8 +1,8 @@
-// Executes a session's commands: queues of tasks, decoded in the order of arrival (MessageDecoder), issued when they
-// may begin, ended in the order of their values, with the first error failing its queue.
+// Executes a session's commands: queues of operations, decoded in the order of arrival (MessageDecoder), begun when what
+// they name exists, ended in the order of their values, with the first error failing its queue.
 //
-// Device thread. Works for the card gather in works(), which the session passes on; answers for the client go to the
-// outbox.
+// Device thread. Slices for the card stand in the queues, where the scheduler finds them; answers for the client go to
+// the outbox.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/command_queue.h"
 #include "daemon/session/deferred_frees.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
 #include "daemon/session/issuer.h"
 #include "daemon/session/message_decoder.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/session_queue.h"
 #include "daemon/session/session_queues.h"
 #include "daemon/session/timeouts.h"
 #include "daemon/session/window_account.h"
@@ -27,7 +27,7 @@ class Executor {
  public:
   // All references outlive the executor. `workers`: of queues that name none; none: all.
   Executor(SessionEnvironment& environment, Outbox& outbox, ReceiveWindow& window,
-           const Timeouts& timeouts, const Issuer::Flow& flow, const TileSet& workers,
+           const Timeouts& timeouts, const SessionShare& share, const TileSet& workers,
            std::shared_ptr<UserUse> user);
 
   // Decodes input.
@@ -45,14 +45,20 @@ class Executor {
   // REQUIRES: nothing outstanding. Gives everything back.
   void Release();
 
-  // ---- the device thread's answers
+  // ---- slices
 
-  bool Start(Task& task, const Work& work, TimePoint now);
-  // Its host work has ended.
-  void HostWorkEnded(Task& task);
-  void Done(Task& task, Work& work);
-  void Failed(Task& task, const Work& work, const WorkError& error);
-  void Printed(const Task& task, KernelPrint print);
+  // The next slice of the queue may go to the card. False: its start deadline has passed, and its command fails.
+  bool MayStart(SessionQueue& queue, TimePoint now);
+  // The card has taken the next slice of the queue, or refuses it for good.
+  Slice Submitted(SessionQueue& queue, const Ticket& ticket);
+  void Refused(SessionQueue& queue, const SliceError& error);
+  // A submitted slice has ended, or a reset took it off the card.
+  void Done(Slice& slice);
+  void Failed(const Slice& slice, const SliceError& error);
+  void TakeBack(const Ticket& ticket, Slice slice);
+  void Printed(const Operation& operation, KernelPrint print);
+  // The operation's host work has ended.
+  void HostWorkEnded(Operation& operation);
 
   // Goes on as far as possible. Call after any of the above.
   void Pump();
@@ -60,31 +66,30 @@ class Executor {
 
   // ---- what stands where
 
-  std::vector<Work>& works() { return issuer_.works(); }
   std::vector<HostJob>& host_jobs() { return issuer_.host_jobs(); }
   bool outstanding() const { return issuer_.outstanding(); }
-  bool read_blocked() const { return issuer_.read_blocked(); }
   const HandleTable& handles() const { return handles_; }
   const SessionUse& use() const { return use_; }  // any thread
+  SessionQueues& queues() { return queues_; }
   const SessionQueues& queues() const { return queues_; }
 
  private:
-  bool PumpQueue(CommandQueue& queue);
-  bool IssueReady(CommandQueue& queue);
-  Issuer::Step Ready(const Task& task, ErrorReply* error) const;
-  void KeepWaits(CommandQueue& queue, Task& task);
-  bool DoomWaiters(CommandQueue& queue);
-  bool WaitsOver(Task& task) const;
-  bool RetireHead(CommandQueue& queue);
-  void Complete(CommandQueue& queue, std::unique_ptr<Task> task);
-  void FailQueue(CommandQueue& queue);
-  void Undo(Task& task, QueuePosition cause);
-  void Unmake(CommandQueue& queue, uint64_t handle, Object* object, QueuePosition cause);
-  void Discard(std::unique_ptr<Task> task);
-  void Destroy(Task& task);
-  void WorkEnded(Task& task, const Work& work);
-  void DestroyIfDropped(Task& task);
-  ErrorReply StartDeadlineError(const CommandQueue& queue) const;
+  bool PumpQueue(SessionQueue& queue);
+  bool BeginReady(SessionQueue& queue);
+  Issuer::Step Ready(const Operation& task, ErrorReply* error) const;
+  void KeepWaits(SessionQueue& queue, Operation& task);
+  bool DoomWaiters(SessionQueue& queue);
+  bool WaitsOver(Operation& task) const;
+  bool RetireHead(SessionQueue& queue);
+  void Complete(SessionQueue& queue, Operation& task);
+  void FailQueue(SessionQueue& queue);
+  void Undo(Operation& task, QueuePosition cause);
+  void Unmake(SessionQueue& queue, uint64_t handle, Object* object, QueuePosition cause);
+  void Discard(Operation& task);
+  void SliceEnded(const Slice& slice);
+  void ReleaseDropped(Operation& task);
+  ErrorReply StartDeadlineError(const SessionQueue& queue) const;
+  static ErrorReply ReplyOf(const SliceError& error);
 
   SessionEnvironment& environment_;
   Outbox& outbox_;
@@ -95,7 +100,6 @@ class Executor {
   SessionQueues queues_;
   Issuer issuer_;
   MessageDecoder decoder_;
-  std::vector<std::unique_ptr<Task>> dropped_;  // works outstanding keep them
   Refusal quarantined_;
 };
 

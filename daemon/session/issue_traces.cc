@@ -28,7 +28,7 @@ Refusal Issuer::TakeLayout(TraceObject& trace, TraceLayout& layout) {
 }
 
 // Reads the launch times here: launches that end meanwhile change them.
-Issuer::Step Issuer::BeginLayout(RecordTraceTask& record, Task& task, ErrorReply* error) {
+Issuer::Step Issuer::BeginLayout(RecordTraceTask& record, Operation& task, ErrorReply* error) {
   TraceObject& trace = *record.trace;
   auto layout = std::make_shared<TraceLayout>();
   layout->times.reserve(trace.launches.size());
@@ -48,7 +48,7 @@ Issuer::Step Issuer::BeginLayout(RecordTraceTask& record, Task& task, ErrorReply
   return Step::kBlocked;
 }
 
-Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Task& task, bool at_head,
+Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Operation& task, bool at_head,
                               ErrorReply* error) {
   if (!record.last) return Step::kDone;
   TraceObject& trace = *record.trace;
@@ -67,7 +67,7 @@ Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Task& task, bool at_head,
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Task& task, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Operation& task, bool, ErrorReply* error) {
   TraceObject& trace = *replay.trace;
   if (!Usable(trace, error)) return Step::kRefused;
   replay.turn = trace.turn.lock();

@@ -1,4 +1,4 @@
-// Tasks into works.
+// Beginning operations, making slices.
 #include "daemon/session/issuer.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace ttfd {
 
 // ---- begin: what must hold before the device, or the host, does anything
 
-Issuer::Step Issuer::Begin(Task& task, bool at_head, ErrorReply* error) {
-  return std::visit([&](auto& one) { return BeginOne(one, task, at_head, error); }, task.work);
+Issuer::Step Issuer::Begin(Operation& task, bool at_head, ErrorReply* error) {
+  return std::visit([&](auto& one) { return BeginOne(one, task, at_head, error); }, task.body);
 }
 
 // Objects are ready when commands that name them are issued: earlier commands of the same queue
@@ -24,24 +24,24 @@ bool Issuer::Usable(const Object& object, ErrorReply* error) {
   return false;
 }
 
-Issuer::Step Issuer::BeginOne(WriteTask& write, Task&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(WriteTask& write, Operation&, bool, ErrorReply* error) {
   return Usable(*write.buffer, error) ? Step::kDone : Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(ReadTask& read, Task&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(ReadTask& read, Operation&, bool, ErrorReply* error) {
   return Usable(*read.buffer, error) ? Step::kDone : Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(CopyTask& copy, Task&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(CopyTask& copy, Operation&, bool, ErrorReply* error) {
   return Usable(*copy.from, error) && Usable(*copy.to, error) ? Step::kDone : Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(FillTask& fill, Task&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(FillTask& fill, Operation&, bool, ErrorReply* error) {
   return Usable(*fill.buffer, error) ? Step::kDone : Step::kRefused;
 }
 
 // Memory is found when the command arrives. Only if it did not fit then, and something was about to be freed, here.
-Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Operation&, bool at_head, ErrorReply* error) {
   Buffer& buffer = *allocate.buffer;
   if (!buffer.allocation.valid()) {
     const Step found =
@@ -66,14 +66,14 @@ Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, con
   return Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Operation&, bool, ErrorReply* error) {
   if (load.stage == LoadKernelTask::Stage::kReceiving ||
       load.stage == LoadKernelTask::Stage::kLoading) {
     return Step::kBlocked;
   }
   if (load.stage == LoadKernelTask::Stage::kCached) {
     load.loaded = std::make_shared<LoadedKernel>();
-    load.loaded->image = environment_.kernels->Find(flow_.uid, load.sha256);
+    load.loaded->image = environment_.kernels->Find(share_.uid, load.sha256);
     if (*load.loaded->image == nullptr) {
       *error = MakeError(StatusCode::kNotFound, reason::kKernelNotCached, "load_kernel.sha256",
                          "no kernel of this user with this sha256 is cached; send its bytes");
@@ -102,7 +102,7 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* err
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task& task, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Operation& task, bool, ErrorReply* error) {
   if (create.built == nullptr) return BeginProgram(create, task, error);
   if (!create.built->ok()) {
     *error = RefusedError("create_program", create.built->status());
@@ -117,7 +117,7 @@ Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task& task, bool, Error
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginProgram(CreateProgramTask& create, Task& task, ErrorReply* error) {
+Issuer::Step Issuer::BeginProgram(CreateProgramTask& create, Operation& task, ErrorReply* error) {
   for (const auto& kernel : create.kernels) {
     if (!Usable(*kernel, error)) return Step::kRefused;
   }
@@ -136,7 +136,7 @@ Issuer::Step Issuer::BeginProgram(CreateProgramTask& create, Task& task, ErrorRe
   return Step::kBlocked;
 }
 
-Issuer::Step Issuer::BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(LaunchTask& launch, Operation&, bool, ErrorReply* error) {
   if (!Usable(*launch.program, error)) return Step::kRefused;
   for (const auto& buffer : launch.buffers) {
     if (!Usable(*buffer, error)) return Step::kRefused;
@@ -149,68 +149,78 @@ Issuer::Step Issuer::BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error
   return Step::kDone;
 }
 
-// ---- more: works, one slice at a time
+// ---- slices
 
-Issuer::Step Issuer::More(Task& task) {
-  CommandQueue& queue = *task.queue;
-  while (queue.handed_works < environment_.windows.handed_works &&
-         queue.handed_bytes < environment_.windows.handed_bytes) {
-    Work work;
-    if (!slices_.Next(task, &work)) {
-      return SliceMaker::AllMade(task) ? Step::kDone : Step::kBlocked;
+void Issuer::MakeNext(SessionQueue& queue) {
+  while (queue.slices.next() == nullptr && queue.passed < queue.begun) {
+    const std::shared_ptr<Operation>& operation = queue.operations[queue.passed];
+    if (operation->error || (queue.doomed() && operation->first_value >= queue.doomed_from)) return;
+    Slice slice;
+    if (SliceMaker::AllMade(*operation)) {
+      if (!operation->counted) AddWaits(queue, *operation);
+      if (!operation->counted && !queue.after.empty()) queue.slices.AddJoin(operation->last_value);
+      ++queue.passed;
+      continue;
     }
-    if (!work.runs_kernels()) work.timeout = timeouts_.own_operation();
-    work.context = &task;
-    work.flow = flow_.id;
-    work.uid = flow_.uid;
-    work.weight = flow_.weight;
-    work.lease = flow_.lease;
-    work.route = queue.track->route();
-    work.priority = flow_.priority;
-    work.arrived = task.arrived;
-    work.first = !std::exchange(task.counted, true);
-    work.queue = queue.id;
-    work.value = task.first_value;
-    work.track = queue.track;
-    work.number = ++queue.works;
-    work.after = std::exchange(queue.after, {});
-    ++task.outstanding;
-    ++queue.handed_works;
-    queue.handed_bytes += work.bytes;
-    ++outstanding_;
-    works_.push_back(std::move(work));
+    if (!slices_.Next(*operation, &slice)) return;
+    if (!slice.runs_kernels()) slice.timeout = timeouts_.own_operation();
+    slice.first = !std::exchange(operation->counted, true);
+    if (slice.first) AddWaits(queue, *operation);
+    slice.after = std::exchange(queue.after, {});
+    slice.queue = &queue;
+    slice.operation = operation;
+    slice.route = queue.route;
+    slice.times.arrived = operation->arrived;
+    queue.slices.Append(std::move(slice));
   }
-  return SliceMaker::AllMade(task) ? Step::kDone : Step::kBlocked;
 }
 
-void Issuer::Ended(Task& task, const Work& work) {
-  LearnLaunchTimes(task, work, environment_.windows.launch_guess);
+void Issuer::AddWaits(SessionQueue& queue, const Operation& task) const {
+  for (const QueuePosition& wait : task.waits) {
+    const SessionQueue& other = queues_.At(wait.queue);
+    if (other.Ended(wait.value)) continue;
+    const auto known = std::find_if(queue.after.begin(), queue.after.end(),
+                                    [&](const QueueWait& one) { return one.queue == &other; });
+    if (known == queue.after.end()) {
+      queue.after.push_back({&other, wait.value});
+    } else {
+      known->value = std::max(known->value, wait.value);
+    }
+  }
+}
+
+void Issuer::Submitted(Operation& task) {
+  ++outstanding_;
+  ++task.outstanding;
+}
+
+void Issuer::Ended(Operation& task, const Slice& slice) {
+  LearnLaunchTimes(task, slice, environment_.windows.launch_guess);
+  TookBack(task);
+}
+
+void Issuer::TookBack(Operation& task) {
   --outstanding_;
   --task.outstanding;
-  --task.queue->handed_works;
-  task.queue->handed_bytes -= work.bytes;
-  if (std::holds_alternative<ReadTask>(task.work)) outbox_.EndRead(work.bytes);
 }
 
-void Issuer::LoadOnHost(Task& task, LoadKernelTask& load) {
+void Issuer::LoadOnHost(Operation& task, LoadKernelTask& load) {
   load.stage = LoadKernelTask::Stage::kLoading;
   load.loaded = std::make_shared<LoadedKernel>();
-  DoOnHost(task, [store = environment_.kernels.get(), uid = flow_.uid, name = load.name,
+  DoOnHost(task, [store = environment_.kernels.get(), uid = share_.uid, name = load.name,
                   bytes = std::move(load.bytes),
                   loaded = load.loaded] { *loaded = store->Load(uid, name, bytes); });
 }
 
-void Issuer::DoOnHost(Task& task, std::function<void()> work) {
-  ++outstanding_;
-  ++task.outstanding;
-  task.stage = Task::Stage::kOnHost;
-  host_jobs_.push_back({&task, std::move(work)});
+void Issuer::DoOnHost(Operation& task, std::function<void()> work) {
+  Submitted(task);
+  task.stage = Operation::Stage::kOnHost;
+  host_jobs_.push_back({task.shared_from_this(), std::move(work)});
 }
 
-void Issuer::HostWorkEnded(Task& task) {
-  --outstanding_;
-  --task.outstanding;
-  if (task.stage == Task::Stage::kOnHost) task.stage = Task::Stage::kQueued;
+void Issuer::HostWorkEnded(Operation& task) {
+  TookBack(task);
+  if (task.stage == Operation::Stage::kOnHost) task.stage = Operation::Stage::kQueued;
 }
 
 bool Issuer::NeedsZeroing(const AllocateTask& allocate) const {

@@ -1,27 +1,24 @@
-// Turns tasks whose turn has come into works for the device thread, or does them at once where the
-// device is not needed.
-//
-// They are handed over only as far as the windows allow: requests of a client never grow what the daemon holds.
+// Begins operations whose turn has come: checks what they name, finds memory, has the host do its part. Makes the
+// slices of those that have begun, one at a time.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "daemon/session/command_queue.h"
 #include "daemon/session/deferred_frees.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
+#include "daemon/session/operation.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/session_queues.h"
 #include "daemon/session/slice_maker.h"
-#include "daemon/session/task.h"
 #include "daemon/session/timeouts.h"
 
 namespace ttfd {
 
-// Host work of a task, which lives until it has ended.
 struct HostJob {
-  Task* task = nullptr;
+  std::shared_ptr<Operation> operation;
   std::function<void()> work;
 };
 
@@ -30,66 +27,61 @@ class Issuer {
  public:
   enum class Step { kDone, kBlocked, kRefused };
 
-  // What is the session's own of a work. All references outlive the issuer.
-  struct Flow {
-    uint64_t id = 0;
-    uint32_t uid = 0;
-    uint32_t weight = 1;
-    Priority priority = Priority::kNormal;
-    uint64_t lease = 0;  // it works under; 0: none
-  };
+  // All references outlive the issuer.
   Issuer(SessionEnvironment& environment, Outbox& outbox, const Timeouts& timeouts,
-         HandleTable& handles, const DeferredFrees& frees, Flow flow)
+         HandleTable& handles, const DeferredFrees& frees, const SessionQueues& queues,
+         const SessionShare& share)
       : environment_(environment),
         outbox_(outbox),
         timeouts_(timeouts),
         handles_(handles),
         frees_(frees),
-        flow_(flow),
+        queues_(queues),
+        share_(share),
         slices_(environment, outbox, timeouts, handles.use()) {}
 
-  // Its predecessors in the queue have been issued; with `at_head` they have even ended. kRefused: `error` says why.
-  Step Begin(Task& task, bool at_head, ErrorReply* error);
-  // Adds as much as fits to works(). kDone: all of it.
-  Step More(Task& task);
+  // Its predecessors in the queue have begun; with `at_head` they have even ended. kRefused: `error` says why.
+  Step Begin(Operation& task, bool at_head, ErrorReply* error);
+  // Makes the next slice of the queue, if it has none and there is one, and passes over operations whose slices the
+  // card has all.
+  void MakeNext(SessionQueue& queue);
   // All bytes of the kernel are there: has them loaded.
-  void LoadOnHost(Task& task, LoadKernelTask& load);
+  void LoadOnHost(Operation& task, LoadKernelTask& load);
 
-  // A work of the task has ended: windows open again. Its host work has.
-  void Ended(Task& task, const Work& work);
-  void HostWorkEnded(Task& task);
+  // A slice of the operation is on the card; it has ended there, or was taken back; host work has ended.
+  void Submitted(Operation& task);
+  void Ended(Operation& task, const Slice& slice);
+  void TookBack(Operation& task);
+  void HostWorkEnded(Operation& task);
 
-  // For the device thread, and for host threads: the session empties them.
-  std::vector<Work>& works() { return works_; }
+  // For the host thread: the session empties them.
   std::vector<HostJob>& host_jobs() { return host_jobs_; }
-  // Works and host jobs that have not ended.
+  // Slices on the card, and host jobs, that have not ended.
   bool outstanding() const { return outstanding_ > 0; }
-
-  // Of all queues together.
-  void BeginRound() { slices_.BeginRound(); }
-  // In this round a read waits for its client to take what there is.
-  bool read_blocked() const { return slices_.read_blocked(); }
-  uint64_t lease() const { return flow_.lease; }
+  uint64_t lease() const { return share_.lease; }
 
  private:
-  Step BeginOne(BarrierTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
-  Step BeginOne(FreeTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
-  Step BeginOne(WriteTask& write, Task&, bool, ErrorReply* error);
-  Step BeginOne(ReadTask& read, Task&, bool, ErrorReply* error);
-  Step BeginOne(CopyTask& copy, Task&, bool, ErrorReply* error);
-  Step BeginOne(FillTask& fill, Task&, bool, ErrorReply* error);
-  Step BeginOne(AllocateTask& allocate, Task&, bool at_head, ErrorReply* error);
-  Step BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error);
-  Step BeginOne(CreateProgramTask& create, Task& task, bool, ErrorReply* error);
-  Step BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error);
-  Step BeginOne(RecordTraceTask& record, Task& task, bool at_head, ErrorReply* error);
-  Step BeginProgram(CreateProgramTask& create, Task& task, ErrorReply* error);
-  Step BeginLayout(RecordTraceTask& record, Task& task, ErrorReply* error);
+  Step BeginOne(BarrierTask&, Operation&, bool, ErrorReply*) { return Step::kDone; }
+  Step BeginOne(FreeTask&, Operation&, bool, ErrorReply*) { return Step::kDone; }
+  Step BeginOne(WriteTask& write, Operation&, bool, ErrorReply* error);
+  Step BeginOne(ReadTask& read, Operation&, bool, ErrorReply* error);
+  Step BeginOne(CopyTask& copy, Operation&, bool, ErrorReply* error);
+  Step BeginOne(FillTask& fill, Operation&, bool, ErrorReply* error);
+  Step BeginOne(AllocateTask& allocate, Operation&, bool at_head, ErrorReply* error);
+  Step BeginOne(LoadKernelTask& load, Operation&, bool, ErrorReply* error);
+  Step BeginOne(CreateProgramTask& create, Operation& task, bool, ErrorReply* error);
+  Step BeginOne(LaunchTask& launch, Operation&, bool, ErrorReply* error);
+  Step BeginOne(RecordTraceTask& record, Operation& task, bool at_head, ErrorReply* error);
+  Step BeginProgram(CreateProgramTask& create, Operation& task, ErrorReply* error);
+  Step BeginLayout(RecordTraceTask& record, Operation& task, ErrorReply* error);
   Refusal TakeLayout(TraceObject& trace, TraceLayout& layout);
-  Step BeginOne(ReplayTraceTask& replay, Task&, bool, ErrorReply* error);
+  Step BeginOne(ReplayTraceTask& replay, Operation&, bool, ErrorReply* error);
+
+  // The operation passes, or is the first of which a slice is made: what waits for other queues waits with it.
+  void AddWaits(SessionQueue& queue, const Operation& task) const;
 
   // Adds a job to host_jobs().
-  void DoOnHost(Task& task, std::function<void()> work);
+  void DoOnHost(Operation& task, std::function<void()> work);
   Step FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                   ErrorReply* error);
   static bool Usable(const Object& object, ErrorReply* error);
@@ -100,9 +92,9 @@ class Issuer {
   const Timeouts& timeouts_;
   HandleTable& handles_;
   const DeferredFrees& frees_;
-  const Flow flow_;
+  const SessionQueues& queues_;
+  const SessionShare& share_;
   SliceMaker slices_;
-  std::vector<Work> works_;
   std::vector<HostJob> host_jobs_;
   uint64_t outstanding_ = 0;
 };

@@ -6,8 +6,8 @@
 
 namespace ttfd {
 
-void LearnLaunchTimes(const Task& task, const Work& work, Duration guess) {
-  if (work.device_time == Duration::zero()) return;
+void LearnLaunchTimes(const Operation& task, const Slice& slice, Duration guess) {
+  if (slice.times.device_time == Duration::zero()) return;
   const auto known = [guess](const ProgramObject& program) {
     return program.launch_time != Duration::zero() ? program.launch_time : guess;
   };
@@ -15,19 +15,19 @@ void LearnLaunchTimes(const Task& task, const Work& work, Duration guess) {
     Duration& mean = program.launch_time;
     mean = mean == Duration::zero() ? time : (3 * mean + time) / 4;
   };
-  if (const auto* launch = std::get_if<LaunchTask>(&task.work)) {
-    return learn(*launch->program, work.device_time);
+  if (const auto* launch = std::get_if<LaunchTask>(&task.body)) {
+    return learn(*launch->program, slice.times.device_time);
   }
-  const auto* replay = std::get_if<ReplayTraceTask>(&task.work);
+  const auto* replay = std::get_if<ReplayTraceTask>(&task.body);
   if (replay == nullptr) return;
-  const auto& command = std::get<ReplayTraceCommand>(work.command);
+  const auto& command = std::get<ReplayTraceCommand>(slice.command);
   const SegmentExtent extent = TraceSegmentExtent(*command.trace, command.segment);
   const std::span<const std::shared_ptr<ProgramObject>> programs =
       std::span(replay->trace->programs).subspan(extent.begin, extent.end - extent.begin);
   Duration expected{};
   for (const auto& program : programs) expected += known(*program);
   const double slower =
-      static_cast<double>(work.device_time.count()) / static_cast<double>(expected.count());
+      static_cast<double>(slice.times.device_time.count()) / static_cast<double>(expected.count());
   for (const ProgramObject* last = nullptr; const auto& program : programs) {
     if (std::exchange(last, program.get()) == program.get()) continue;
     learn(*program, std::chrono::duration_cast<Duration>(known(*program) * slower));

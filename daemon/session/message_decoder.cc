@@ -70,7 +70,7 @@ StatusOr<MessageDecoder::End> MessageDecoder::Continue(InputBudget* budget) {
 // ---- queues
 
 Status MessageDecoder::OpenQueue(const OpenQueueRequest& request) {
-  const CommandQueue* const known = queues_.Find(request.queue);
+  const SessionQueue* const known = queues_.Find(request.queue);
   Refusal refusal;
   if (known != nullptr && !known->never_opened) {
     refusal = MakeError(StatusCode::kAlreadyExists, reason::kInvalid, "open_queue.queue",
@@ -87,8 +87,7 @@ Status MessageDecoder::OpenQueue(const OpenQueueRequest& request) {
           "open_queue.queue", "queues", environment_.limits.queues, use_.used(Resource::kQueues),
           fmt::format("{} queues open or refused", queues_.all().size() + 1)));
     }
-    queues_.all().try_emplace(request.queue, request.queue, Route()).first->second.never_opened =
-        true;
+    queues_.Open(request.queue, Route()).never_opened = true;
   }
   outbox_.SetOpenError(request.queue, *refusal);
   return OkStatus();
@@ -100,12 +99,9 @@ Refusal MessageDecoder::OpenNow(const OpenQueueRequest& request) {
   if (Refusal refusal = use_.Check(Resource::kQueues, 1, "open_queue.queue", "no more queues")) {
     return refusal;
   }
-  CommandQueue& queue =
-      queues_.all().try_emplace(request.queue, request.queue, route).first->second;
+  SessionQueue& queue = queues_.Open(request.queue, route);
   queue.never_opened = false;
   batches_.ReclaimFailedHandles(queue);
-  queue.track = std::make_shared<WorkTrack>(route);
-  queue.works = 0;
   CountQueues();
   return std::nullopt;
 }
@@ -119,15 +115,15 @@ void MessageDecoder::CountQueues() {
 // ---- data
 
 Status MessageDecoder::Supply(DataChunk& chunk) {
-  CommandQueue* const found = queues_.Find(chunk.queue);
+  SessionQueue* const found = queues_.Find(chunk.queue);
   if (found == nullptr) return UnknownQueue(chunk.queue);
   const SessionLimits& limits = environment_.limits;
   if (chunk.payload.size() > limits.chunk_bytes) {
     return ToStatus(LimitError("data.payload", "chunk_bytes", limits.chunk_bytes, 0,
                                fmt::format("a chunk of {} bytes", chunk.payload.size())));
   }
-  CommandQueue& queue = *found;
-  Task* const task = queue.Find(chunk.value);
+  SessionQueue& queue = *found;
+  Operation* const task = queue.Find(chunk.value);
   const bool runs =
       task != nullptr && !task->error && !(queue.doomed() && chunk.value >= queue.doomed_from);
   if (runs) return TakeChunk(queue, *task, chunk);
@@ -140,9 +136,9 @@ Status MessageDecoder::Supply(DataChunk& chunk) {
                        chunk.value, chunk.queue);
 }
 
-Status MessageDecoder::TakeChunk(CommandQueue& queue, Task& task, DataChunk& chunk) {
-  auto* const write = std::get_if<WriteTask>(&task.work);
-  auto* const load = std::get_if<LoadKernelTask>(&task.work);
+Status MessageDecoder::TakeChunk(SessionQueue& queue, Operation& task, DataChunk& chunk) {
+  auto* const write = std::get_if<WriteTask>(&task.body);
+  auto* const load = std::get_if<LoadKernelTask>(&task.body);
   const bool streamed = (write != nullptr && write->streamed) ||
                         (load != nullptr && load->stage != LoadKernelTask::Stage::kCached);
   if (!streamed) {
@@ -187,7 +183,7 @@ Refusal MessageDecoder::ChargeKernel(LoadKernelTask* load, uint64_t bytes) {
   return std::nullopt;
 }
 
-void MessageDecoder::KernelLoaded(Task& task, LoadKernelTask& load) {
+void MessageDecoder::KernelLoaded(Operation& task, LoadKernelTask& load) {
   load.stage = LoadKernelTask::Stage::kLoaded;
   auto& image = load.loaded->image;
   if (!load.sha256.empty() && load.sha256 != load.loaded->sha256) {
@@ -204,27 +200,29 @@ void MessageDecoder::KernelLoaded(Task& task, LoadKernelTask& load) {
 // ---- the end of input
 
 Status MessageDecoder::Cancel(const QueuePosition& from) {
-  CommandQueue* const known = queues_.Find(from.queue);
+  SessionQueue* const known = queues_.Find(from.queue);
   if (known == nullptr) return UnknownQueue(from.queue);
-  CommandQueue& queue = *known;
+  SessionQueue& queue = *known;
   auto found =
-      std::lower_bound(queue.tasks.begin(), queue.tasks.end(), from.value,
+      std::lower_bound(queue.operations.begin(), queue.operations.end(), from.value,
                        [](const auto& task, uint64_t wanted) { return task->last_value < wanted; });
-  while (found != queue.tasks.end() && (*found)->started()) ++found;
-  if (found == queue.tasks.end()) return OkStatus();
+  while (found != queue.operations.end() && (*found)->started()) ++found;
+  if (found == queue.operations.end()) return OkStatus();
   if ((*found)->first_value < from.value) {
     // In the middle of a run of barriers: cut it.
-    Task& before = **found;
-    auto rest = std::make_unique<Task>();
+    Operation& before = **found;
+    auto rest = std::make_shared<Operation>();
     rest->queue = &queue;
     rest->first_value = from.value;
     rest->last_value = std::exchange(before.last_value, from.value - 1);
     rest->start_by = before.start_by;
-    rest->last_work = before.last_work;
-    if (static_cast<size_t>(found - queue.tasks.begin()) < queue.issued) ++queue.issued;
-    found = queue.tasks.insert(found + 1, std::move(rest));
+    rest->stage = before.stage;
+    const auto index = static_cast<size_t>(found - queue.operations.begin());
+    if (index < queue.begun) ++queue.begun;
+    if (index < queue.passed) ++queue.passed;
+    found = queue.operations.insert(found + 1, std::move(rest));
   }
-  Task& task = **found;
+  Operation& task = **found;
   if (!task.error) {
     task.error_through = queue.sent;
     queue.Doom(&task, MakeError(StatusCode::kCancelled, reason::kCancelled, "",
@@ -235,7 +233,7 @@ Status MessageDecoder::Cancel(const QueuePosition& from) {
 
 void MessageDecoder::FinishInput() {
   for (auto& [id, queue] : queues_.all()) {
-    for (const auto& task : queue.tasks) {
+    for (const auto& task : queue.operations) {
       if (!task->LacksData()) continue;
       queue.Doom(
           task.get(),

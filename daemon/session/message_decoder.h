@@ -44,7 +44,7 @@ class MessageDecoder {
 
   // The host work of a LoadKernel has ended. The image is charged to kernel_bytes from here on; beyond the limit it is
   // dropped and the command refused.
-  void KernelLoaded(Task& task, LoadKernelTask& load);
+  void KernelLoaded(Operation& task, LoadKernelTask& load);
 
  private:
   // A message of which not all is decoded.
@@ -59,7 +59,7 @@ class MessageDecoder {
 
   Status Supply(DataChunk& chunk);
   // Appends the chunk's payload to what its command has.
-  Status TakeChunk(CommandQueue& queue, Task& task, DataChunk& chunk);
+  Status TakeChunk(SessionQueue& queue, Operation& task, DataChunk& chunk);
   // Charges so much more to kernel_bytes, until the command ends.
   Refusal ChargeKernel(LoadKernelTask* load, uint64_t bytes);
 

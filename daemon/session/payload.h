@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "daemon/session/operation.h"
 #include "daemon/session/request.h"
-#include "daemon/session/task.h"
 
 namespace ttfd {
 

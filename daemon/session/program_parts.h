@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/session/handle_table.h"
-#include "daemon/session/task.h"
+#include "daemon/session/operation.h"
 
 namespace ttfd {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/engine/device_state.h"
+#include "daemon/session/device_state.h"
 #include "daemon/session/identity.h"
 #include "daemon/session/lease_reply.h"
 #include "daemon/session/request.h"

@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "daemon/engine/work.h"
+#include "daemon/session/share.h"
+#include "runtime/base/clock.h"
 #include "runtime/command/program.h"
 #include "runtime/hw/tensix.h"
 

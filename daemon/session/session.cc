@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "daemon/session/errors.h"
-#include "daemon/session/lease_wait.h"
 #include "daemon/session/status_reason.h"
 
 namespace ttfd {
@@ -28,9 +27,7 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       peer_(peer),
       welcome_(std::move(welcome)),
       client_{welcome_.session, hello.client_name, std::move(user), peer.uid, peer.pid},
-      weight_(hello.weight.value_or(1)),
-      priority_(hello.priority),
-      lease_(lease.id),
+      share_{this, welcome_.session, peer.uid, hello.weight.value_or(1), hello.priority, lease.id},
       transport_(std::move(transport)),
       timeouts_(&environment.timeouts),
       window_(environment.limits, std::shared_ptr<WindowPool>(user_use, &user_use->window_pool()),
@@ -39,9 +36,7 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
               {output, false, peer.pid, ReconnectTimeout(hello)}, lease.waiting),
       inbox_(window_, welcome_.token, output, lease.waiting),
       figures_(ConstantFigures(), environment.clock->Now()),
-      executor_(environment, outbox_, window_, timeouts_,
-                {welcome_.session, peer.uid, weight_, priority_, lease.id}, lease.workers,
-                user_use),
+      executor_(environment, outbox_, window_, timeouts_, share_, lease.workers, user_use),
       connection_(outbox_.connection()),
       waiting_(lease.waiting),
       last_data_(environment.clock->Now()),
@@ -195,25 +190,31 @@ bool Session::NothingLeft() const {
          inbox_.empty();
 }
 
-void Session::PassWorksOn() {
-  std::vector<Work>& works = executor_.works();
-  std::vector<HostJob>& jobs = executor_.host_jobs();
-  if (works.empty() && jobs.empty()) return;
+void Session::PassHostWorkOn() {
+  if (executor_.host_jobs().empty()) return;
   const std::shared_ptr<Session> self = shared_from_this();
-  for (Work& work : works) work.owner = self;
-  if (!works.empty()) environment_.host->Enqueue(&works);
-  for (HostJob& job : std::exchange(jobs, {})) {
+  for (HostJob& job : std::exchange(executor_.host_jobs(), {})) {
     environment_.host_work->Add(id(), [self, job = std::move(job)] {
-      if (!job.task->unwanted.load(std::memory_order_relaxed)) job.work();
-      self->Post([task = job.task](Session& session) { session.executor_.HostWorkEnded(*task); });
+      if (!job.operation->host_work_cancelled.load(std::memory_order_relaxed)) job.work();
+      self->Post([operation = job.operation](Session& session) {
+        session.executor_.HostWorkEnded(*operation);
+      });
     });
+  }
+}
+
+void Session::ListSlices() {
+  for (auto& [number, queue] : executor_.queues().all()) {
+    const bool any = queue.slices.next() != nullptr;
+    if (any != queue.slices.listed) environment_.host->NextSliceChanged(queue);
   }
 }
 
 void Session::Advance() {
   if (!WaitsForData()) last_data_ = environment_.clock->Now();
   if (open()) executor_.Pump();
-  PassWorksOn();
+  PassHostWorkOn();
+  ListSlices();
   const uint64_t ended = executor_.queues().commands_ended();
   if (ended != ended_counted_) last_command_ = environment_.clock->Now();
   environment_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
@@ -226,7 +227,7 @@ void Session::Advance() {
 }
 
 void Session::Announce() {
-  outbox_.Announce({!executor_.outstanding(), draining_ || executor_.read_blocked()});
+  outbox_.Announce({!executor_.outstanding(), draining_ || executor_.queues().wait_for_output()});
 }
 
 void Session::ScheduleCheck() {
@@ -252,30 +253,46 @@ void Session::EndIfDrained() {
 
 // ---- the device thread
 
-bool Session::Start(const Work& work, TimePoint now) {
-  const bool wanted = executor_.Start(static_cast<Task&>(*work.context), work, now);
-  if (!wanted) {
-    Advance();
-    ReleaseIfIdle();
-  }
-  return wanted;
+bool Session::MayStart(SessionQueue& queue, TimePoint now) {
+  if (executor_.MayStart(queue, now)) return true;
+  Advance();
+  return false;
 }
 
-void Session::Done(std::span<Work> works) {
-  figures_.Add(works);
-  for (Work& work : works) executor_.Done(static_cast<Task&>(*work.context), work);
+Slice Session::Submitted(SessionQueue& queue, const Ticket& ticket) {
+  Slice slice = executor_.Submitted(queue, ticket);
+  PassHostWorkOn();
+  ListSlices();
+  if (executor_.queues().wait_for_output()) Announce();
+  return slice;
+}
+
+void Session::Refused(SessionQueue& queue, const SliceError& error) {
+  executor_.Refused(queue, error);
+  Advance();
+}
+
+void Session::Done(std::span<Slice> slices) {
+  figures_.Add(slices);
+  for (Slice& slice : slices) executor_.Done(slice);
   Advance();
   ReleaseIfIdle();
 }
 
-void Session::Failed(const Work& work, const WorkError& error) {
-  executor_.Failed(static_cast<Task&>(*work.context), work, error);
+void Session::Failed(const Slice& slice, const SliceError& error) {
+  executor_.Failed(slice, error);
   Advance();
   ReleaseIfIdle();
 }
 
-void Session::Printed(const Work& work, KernelPrint print) {
-  executor_.Printed(static_cast<const Task&>(*work.context), std::move(print));
+void Session::TakeBack(const Ticket& ticket, Slice slice) {
+  executor_.TakeBack(ticket, std::move(slice));
+  Advance();
+  ReleaseIfIdle();
+}
+
+void Session::Printed(const Slice& slice, KernelPrint print) {
+  executor_.Printed(*slice.operation, std::move(print));
   Announce();
 }
 
@@ -287,6 +304,7 @@ void Session::End(const Status& status) {
     input_.messages.clear();
     inbox_.Close(status);
     executor_.DropAll();
+    ListSlices();
     PublishFigures();
     ReleaseIfIdle();
     outbox_.EndNow(status);  // the client receives the end when what it had is free
@@ -328,11 +346,6 @@ void Session::NotifyWaiting(const LeaseWaitReply& wait) {
   if (!open() || (wait.position != 0 && !waiting_)) return;
   outbox_.SetWaiting(wait);
   Announce();
-}
-
-std::optional<TileSet> Session::BlockedByLeases(const LeaseGate& gate, bool settled) const {
-  if (!open()) return std::nullopt;
-  return ttfd::BlockedByLeases(executor_.queues().all(), gate, settled);
 }
 
 TimePoint Session::LastAtWork(TimePoint now) const { return NothingLeft() ? last_command_ : now; }
@@ -381,7 +394,7 @@ TimePoint Session::CheckDeadlines(TimePoint now) {
 TimePoint Session::CheckIdle(TimePoint now) {
   const uint64_t limit_ms = environment_.limits.idle_ms;
   // A lease has an idle time of its own, which the work of others under it counts for.
-  if (limit_ms == 0 || lease_ != 0 || phase_ != Phase::kActive) return TimePoint::max();
+  if (limit_ms == 0 || share_.lease != 0 || phase_ != Phase::kActive) return TimePoint::max();
   const Duration limit = std::chrono::milliseconds(limit_ms);
   if (!NothingLeft()) return now + limit;
   if (now - last_command_ < limit) return last_command_ + limit;
@@ -405,9 +418,9 @@ SessionInfoReply Session::ConstantFigures() const {
   info.client_name = client_.name;
   info.user = client_.user;
   info.uid = peer_.uid;
-  info.lease = lease_;
-  info.weight = weight_;
-  info.priority = priority_;
+  info.lease = share_.lease;
+  info.weight = share_.weight;
+  info.priority = share_.priority;
   return info;
 }
 

@@ -7,7 +7,7 @@
 // send again.
 //
 // Everything but its inbox, outbox, window, figures and timeouts, which are thread-safe, belongs to the device thread.
-// The executor decides what becomes of commands, this class passes works to the engine and to host threads.
+// The executor decides what becomes of commands; this class lists their slices with the scheduler, and passes host work on.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,6 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "daemon/engine/work.h"
-#include "daemon/scheduler/lease_gate.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/executor.h"
 #include "daemon/session/inbox.h"
@@ -29,6 +27,7 @@
 #include "daemon/session/receive_window.h"
 #include "daemon/session/service.h"
 #include "daemon/session/session_figures.h"
+#include "daemon/session/slice.h"
 #include "daemon/session/timeouts.h"
 
 namespace ttfd {
@@ -40,7 +39,7 @@ struct SessionLease {
   bool waiting = false;
 };
 
-class Session final : public WorkOwner, public std::enable_shared_from_this<Session> {
+class Session final : public std::enable_shared_from_this<Session> {
  public:
   // `environment` outlives the session, `output` until its connection's last call.
   Session(SessionEnvironment& environment, const PeerIdentity& peer, const HelloRequest& hello,
@@ -75,7 +74,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   LimitUsageReply LimitUsage() const;
   uint64_t id() const { return welcome_.session; }
   uint32_t uid() const { return peer_.uid; }
-  uint64_t lease() const { return lease_; }
+  uint64_t lease() const { return share_.lease; }
   const std::string& user() const { return client_.user; }
 
   // ---- Device thread.
@@ -83,12 +82,23 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   // Handles input that was posted until the budget is spent. False: there is none left.
   bool HandleInput(InputBudget* budget);
 
-  // WorkOwner
-  const SessionClient& client() const override { return client_; }
-  bool Start(const Work& work, TimePoint now) override;
-  void Done(std::span<Work> works) override;
-  void Failed(const Work& work, const WorkError& error) override;
-  void Printed(const Work& work, KernelPrint print) override;
+  // Who pays, for reports and the log; constant.
+  const SessionClient& client() const { return client_; }
+  const SessionQueues& queues() const { return executor_.queues(); }
+
+  // The next slice of the queue may go to the card. False: it is there no more, its start deadline has passed.
+  bool MayStart(SessionQueue& queue, TimePoint now);
+  // The card has taken the next slice of the queue, which ends exactly once: Done, Failed or TakeBack.
+  Slice Submitted(SessionQueue& queue, const Ticket& ticket);
+  // The next slice of the queue is given up: its command fails.
+  void Refused(SessionQueue& queue, const SliceError& error);
+  // Slices have ended well, in the order of their submission. Their data may be taken.
+  void Done(std::span<Slice> slices);
+  void Failed(const Slice& slice, const SliceError& error);
+  // A reset took the slice off the card: it is the next of its queue again. The youngest first.
+  void TakeBack(const Ticket& ticket, Slice slice);
+  // A kernel that the slice launched has printed; before the slice ends.
+  void Printed(const Slice& slice, KernelPrint print);
 
   // Ends the session: what has not started is dropped, the call ends with `status`.
   void End(const Status& status);
@@ -100,8 +110,6 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   void LeaseGranted(std::string token);
   // Sends its client a notice of what it waits for.
   void NotifyWaiting(const LeaseWaitReply& wait);
-  // Of a session without a lease: see lease_wait.h.
-  std::optional<TileSet> BlockedByLeases(const LeaseGate& gate, bool settled) const;
   // When it last had a command: `now`, if it has one.
   TimePoint LastAtWork(TimePoint now) const;
   // A launch of this session hung or faulted, which a report describes: see quarantine.h.
@@ -124,9 +132,10 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   void CheckConnection();
   // False: there is no message.
   bool HandleMessage(InputBudget* budget);
-  // After every change: issues what is ready, passes works on, notifies the connection.
+  // After every change: begins what is ready, passes host work on, lists slices, notifies the connection.
   void Advance();
-  void PassWorksOn();
+  void PassHostWorkOn();
+  void ListSlices();
   void Announce();
   void ScheduleCheck();
   void EndIfDrained();
@@ -143,9 +152,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   const PeerIdentity peer_;
   const WelcomeReply welcome_;
   const SessionClient client_;
-  const uint32_t weight_;
-  const Priority priority_;
-  const uint64_t lease_;
+  const SessionShare share_;
   const std::shared_ptr<SessionTransport> transport_;
 
   // Thread-safe.

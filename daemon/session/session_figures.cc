@@ -16,9 +16,9 @@ void SessionFigures::Publish(absl::FunctionRef<void(SessionInfoReply*)> change) 
   change(&info_);
 }
 
-void SessionFigures::Add(std::span<const Work> ended) {
+void SessionFigures::Add(std::span<const Slice> ended) {
   MutexLock lock(&mu_);
-  for (const Work& work : ended) account_.Add(work);
+  for (const Slice& slice : ended) account_.Add(slice);
 }
 
 SessionInfoReply SessionFigures::Info(TimePoint now) const {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "daemon/engine/work.h"
 #include "daemon/session/account.h"
 #include "daemon/session/reply.h"
+#include "daemon/session/slice.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 
@@ -25,8 +25,8 @@ class SessionFigures {
 
   // `change` is called with the figures locked.
   void Publish(absl::FunctionRef<void(SessionInfoReply*)> change) ABSL_LOCKS_EXCLUDED(mu_);
-  // These works of the session have ended well.
-  void Add(std::span<const Work> ended) ABSL_LOCKS_EXCLUDED(mu_);
+  // These slices of the session have ended well.
+  void Add(std::span<const Slice> ended) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Any thread.
 

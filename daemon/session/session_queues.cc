@@ -3,12 +3,18 @@
 
 namespace ttfd {
 
-CommandQueue* SessionQueues::Find(uint32_t queue) {
+SessionQueue& SessionQueues::Open(uint32_t queue, const Route& route) {
+  SessionQueue& opened = queues_.try_emplace(queue, share_, queue, route).first->second;
+  opened.route = route;
+  return opened;
+}
+
+SessionQueue* SessionQueues::Find(uint32_t queue) {
   const auto found = queues_.find(queue);
   return found == queues_.end() ? nullptr : &found->second;
 }
 
-void SessionQueues::End(CommandQueue& queue, uint64_t value, uint64_t commands, uint64_t cost) {
+void SessionQueues::End(SessionQueue& queue, uint64_t value, uint64_t commands, uint64_t cost) {
   commands_ended_ += commands;
   queue.completed = value;
   outbox_.SetProgress(queue.id, value, cost);
@@ -32,13 +38,23 @@ uint64_t SessionQueues::failures() const {
 
 bool SessionQueues::finished() const {
   return std::all_of(queues_.begin(), queues_.end(),
-                     [](const auto& entry) { return entry.second.tasks.empty(); });
+                     [](const auto& entry) { return entry.second.operations.empty(); });
 }
 
 bool SessionQueues::wait_for_data() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
-    const auto& tasks = entry.second.tasks;
-    return !tasks.empty() && tasks.front()->outstanding == 0 && tasks.front()->LacksData();
+    const SessionQueue& queue = entry.second;
+    if (queue.operations.empty() || queue.slices.next() != nullptr) return false;
+    const Operation& front = *queue.operations.front();
+    return front.outstanding == 0 && front.LacksData();
+  });
+}
+
+bool SessionQueues::wait_for_output() const {
+  return std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
+    const SessionQueue& queue = entry.second;
+    return queue.passed < queue.begun && queue.slices.next() == nullptr &&
+           std::holds_alternative<ReadTask>(queue.operations[queue.passed]->body);
   });
 }
 

@@ -5,29 +5,31 @@
 #include <cstdint>
 #include <map>
 
-#include "daemon/session/command_queue.h"
 #include "daemon/session/errors.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/session_queue.h"
 
 namespace ttfd {
 
 // Device thread.
 class SessionQueues {
  public:
-  // `outbox` outlives the queues.
-  explicit SessionQueues(Outbox& outbox) : outbox_(outbox) {}
+  // Both outlive the queues.
+  SessionQueues(Outbox& outbox, const SessionShare& share) : outbox_(outbox), share_(share) {}
 
-  std::map<uint32_t, CommandQueue>& all() { return queues_; }
-  const std::map<uint32_t, CommandQueue>& all() const { return queues_; }
-  CommandQueue* Find(uint32_t queue);
+  std::map<uint32_t, SessionQueue>& all() { return queues_; }
+  const std::map<uint32_t, SessionQueue>& all() const { return queues_; }
+  // Stays where it is. REQUIRES that there is none with this number, or that its OpenQueue failed.
+  SessionQueue& Open(uint32_t queue, const Route& route);
+  SessionQueue* Find(uint32_t queue);
   // REQUIRES that the queue was opened.
-  const CommandQueue& At(uint32_t queue) const { return queues_.at(queue); }
+  const SessionQueue& At(uint32_t queue) const { return queues_.at(queue); }
   bool Ended(const QueuePosition& position) const {
     return At(position.queue).Ended(position.value);
   }
 
   // Everything up to this value has ended, so many commands; the last of them held so much of the window.
-  void End(CommandQueue& queue, uint64_t value, uint64_t commands, uint64_t cost);
+  void End(SessionQueue& queue, uint64_t value, uint64_t commands, uint64_t cost);
   uint64_t commands_ended() const { return commands_ended_; }
 
   // Why a command that its client made wait for this value does not run; none: the value ended well, or has not ended.
@@ -36,8 +38,10 @@ class SessionQueues {
   uint64_t failures() const;
 
   bool finished() const;  // no command has not ended
-  // A streamed command has begun and waits for the client.
+  // The card has nothing of a streamed command that waits for the client.
   bool wait_for_data() const;
+  // A read waits for its client to take what there is.
+  bool wait_for_output() const;
 
   // The earliest start deadline of a command; may be that of one that has started.
   TimePoint next_deadline() const { return next_deadline_; }
@@ -46,7 +50,8 @@ class SessionQueues {
 
  private:
   Outbox& outbox_;
-  std::map<uint32_t, CommandQueue> queues_;
+  const SessionShare& share_;
+  std::map<uint32_t, SessionQueue> queues_;
   uint64_t commands_ended_ = 0;
   TimePoint next_deadline_ = TimePoint::max();
 };

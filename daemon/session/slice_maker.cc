@@ -8,21 +8,21 @@
 
 namespace ttfd {
 
-bool SliceMaker::Next(Task& task, Work* work) {
-  return std::visit([&](auto& one) { return NextOne(one, task, work); }, task.work);
+bool SliceMaker::Next(Operation& task, Slice* slice) {
+  return std::visit([&](auto& one) { return NextOne(one, task, slice); }, task.body);
 }
 
-bool SliceMaker::AllMade(const Task& task) {
-  if (const auto* write = std::get_if<WriteTask>(&task.work)) return write->handed == write->size;
-  if (const auto* read = std::get_if<ReadTask>(&task.work)) return read->handed == read->size;
-  if (const auto* copy = std::get_if<CopyTask>(&task.work)) return copy->handed == copy->size;
-  if (const auto* fill = std::get_if<FillTask>(&task.work)) return fill->handed == fill->size;
-  if (const auto* launch = std::get_if<LaunchTask>(&task.work)) return launch->handed;
-  if (const auto* record = std::get_if<RecordTraceTask>(&task.work))
+bool SliceMaker::AllMade(const Operation& task) {
+  if (const auto* write = std::get_if<WriteTask>(&task.body)) return write->handed == write->size;
+  if (const auto* read = std::get_if<ReadTask>(&task.body)) return read->handed == read->size;
+  if (const auto* copy = std::get_if<CopyTask>(&task.body)) return copy->handed == copy->size;
+  if (const auto* fill = std::get_if<FillTask>(&task.body)) return fill->handed == fill->size;
+  if (const auto* launch = std::get_if<LaunchTask>(&task.body)) return launch->handed;
+  if (const auto* record = std::get_if<RecordTraceTask>(&task.body))
     return !record->last || record->handed_segments == TraceSegments(*record->trace->trace);
-  if (const auto* replay = std::get_if<ReplayTraceTask>(&task.work))
+  if (const auto* replay = std::get_if<ReplayTraceTask>(&task.body))
     return replay->handed_segments == TraceSegments(*replay->trace->trace);
-  if (const auto* allocate = std::get_if<AllocateTask>(&task.work)) {
+  if (const auto* allocate = std::get_if<AllocateTask>(&task.body)) {
     return allocate->handed == allocate->buffer->whole_bytes;
   }
   return true;
@@ -41,27 +41,24 @@ uint64_t SliceMaker::UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint6
   return left <= most ? left : CutAtUnit(buffer.page_bytes, offset, most);
 }
 
-bool SliceMaker::NextOne(WriteTask& write, Task&, Work* work) {
+bool SliceMaker::NextOne(WriteTask& write, Operation&, Slice* slice) {
   if (write.slices.empty()) return false;
-  work->payload = std::move(write.slices.front());
+  slice->payload = std::move(write.slices.front());
   write.slices.erase(write.slices.begin());  // few: the payload in flight is limited
-  work->bytes = work->payload.size();
-  work->command = WriteCommand{write.buffer->region(), write.offset + write.handed, {}};
-  write.handed += work->bytes;
+  slice->bytes = slice->payload.size();
+  slice->command = WriteCommand{write.buffer->region(), write.offset + write.handed, {}};
+  write.handed += slice->bytes;
   return true;
 }
 
-bool SliceMaker::NextOne(ReadTask& read, Task&, Work* work) {
+bool SliceMaker::NextOne(ReadTask& read, Operation&, Slice* slice) {
   const uint64_t size = SliceBytes(*read.buffer, read.size - read.handed);
   if (size == 0) return false;
   const uint64_t most = use_.OutputLimit(environment_.windows.read_bytes);
-  if (outbox_.data_bytes() + size > most) {
-    read_blocked_ = true;
-    return false;
-  }
-  work->read_into = std::make_unique<std::string>();
-  std::string* const into = work->read_into.get();
-  work->command =
+  if (outbox_.data_bytes() + size > most) return false;
+  slice->read = std::make_unique<ReadPart>(&outbox_, read.handed, size);
+  std::string* const into = &slice->read->data;
+  slice->command =
       ReadCommand{read.buffer->region(), read.offset + read.handed, size,
                   [into, size](uint64_t at, ByteSpan data) {
                     if (into->empty()) into->reserve(size);
@@ -72,56 +69,54 @@ bool SliceMaker::NextOne(ReadTask& read, Task&, Work* work) {
                     if (into->size() < size) into->resize(size);
                     std::memcpy(into->data() + at, data.data(), data.size());
                   }};
-  work->bytes = size;
-  work->read_offset = read.handed;
+  slice->bytes = size;
   read.handed += size;
-  outbox_.BeginRead(size);
   return true;
 }
 
-bool SliceMaker::NextOne(CopyTask& copy, Task&, Work* work) {
+bool SliceMaker::NextOne(CopyTask& copy, Operation&, Slice* slice) {
   // Where one side may be cut the other may too (CopyKeepsUnits).
   const uint64_t left = copy.size - copy.handed;
   const uint64_t to_limit = SliceLimit(copy.to->memory, copy.to->page_bytes, kMaxTransferBytes);
   const uint64_t size = UnitSliceBytes(*copy.from, copy.from_offset + copy.handed, left, to_limit);
   if (size == 0) return false;
-  work->command = CopyCommand{copy.from->region(), copy.from_offset + copy.handed,
-                              copy.to->region(), copy.to_offset + copy.handed, size};
-  work->bytes = size;
+  slice->command = CopyCommand{copy.from->region(), copy.from_offset + copy.handed,
+                               copy.to->region(), copy.to_offset + copy.handed, size};
+  slice->bytes = size;
   copy.handed += size;
   return true;
 }
 
-bool SliceMaker::NextOne(FillTask& fill, Task&, Work* work) {
+bool SliceMaker::NextOne(FillTask& fill, Operation&, Slice* slice) {
   const uint64_t at = fill.offset + fill.handed;
   const uint64_t size =
       UnitSliceBytes(*fill.buffer, at, fill.size - fill.handed, kMaxTransferBytes);
   if (size == 0) return false;
   // A slice may end within a word.
   const uint32_t word = std::rotr(fill.word, static_cast<int>(fill.handed % 4 * 8));
-  work->command = FillCommand{fill.buffer->region(), at, size, word};
-  work->bytes = size;
+  slice->command = FillCommand{fill.buffer->region(), at, size, word};
+  slice->bytes = size;
   fill.handed += size;
   return true;
 }
 
 // Zeroes all that the buffer takes: a kernel sees the end of the last page and what is between them.
-bool SliceMaker::NextOne(AllocateTask& allocate, Task&, Work* work) {
+bool SliceMaker::NextOne(AllocateTask& allocate, Operation&, Slice* slice) {
   const uint64_t whole = allocate.buffer->whole_bytes;
   const uint64_t size = std::min(whole - allocate.handed, kMaxTransferBytes);
   if (size == 0) return false;
-  work->command = FillCommand{allocate.buffer->whole(), allocate.handed, size, 0};
-  work->bytes = size;
+  slice->command = FillCommand{allocate.buffer->whole(), allocate.handed, size, 0};
+  slice->bytes = size;
   allocate.handed += size;
   return true;
 }
 
-bool SliceMaker::NextOne(LaunchTask& launch, Task&, Work* work) {
+bool SliceMaker::NextOne(LaunchTask& launch, Operation&, Slice* slice) {
   if (std::exchange(launch.handed, true)) return false;
-  work->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
-  work->launches = 1;
-  work->programs = launch.program->ids;
-  work->timeout = Patience(launch.timeout);
+  slice->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
+  slice->launches = 1;
+  slice->programs = launch.program->ids;
+  slice->timeout = Patience(launch.timeout);
   return true;
 }
 
@@ -131,24 +126,24 @@ Duration SliceMaker::Patience(Duration asked) const {
   return asked != Duration::zero() ? std::min(most, asked) : most;
 }
 
-bool SliceMaker::NextOne(RecordTraceTask& record, Task& task, Work* work) {
+bool SliceMaker::NextOne(RecordTraceTask& record, Operation& task, Slice* slice) {
   if (AllMade(task)) return false;
   const uint32_t segment = record.handed_segments++;
   const TraceObject& trace = *record.trace;
-  work->command = RecordTraceCommand{trace.trace, trace.memory.region(), segment};
-  work->bytes = TraceSegmentExtent(*trace.trace, segment).bytes;
+  slice->command = RecordTraceCommand{trace.trace, trace.memory.region(), segment};
+  slice->bytes = TraceSegmentExtent(*trace.trace, segment).bytes;
   return true;
 }
 
-bool SliceMaker::NextOne(ReplayTraceTask& replay, Task& task, Work* work) {
+bool SliceMaker::NextOne(ReplayTraceTask& replay, Operation& task, Slice* slice) {
   if (AllMade(task)) return false;
   const uint32_t segment = replay.handed_segments++;
   const TraceObject& trace = *replay.trace;
   const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
-  work->command = ReplayTraceCommand{trace.trace, replay.TakePatches(extent.end), segment};
-  work->launches = extent.end - extent.begin;
-  work->programs = trace.ids[segment];
-  work->timeout = Patience(trace.timeout);
+  slice->command = ReplayTraceCommand{trace.trace, replay.TakePatches(extent.end), segment};
+  slice->launches = extent.end - extent.begin;
+  slice->programs = trace.ids[segment];
+  slice->timeout = Patience(trace.timeout);
   return true;
 }
 

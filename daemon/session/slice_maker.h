@@ -1,11 +1,11 @@
-// The next slice of a task: a part of a transfer, a launch, a segment of a trace. Each is a work of its own.
+// The next slice of an operation: a part of a transfer, a launch, a segment of a trace.
 #pragma once
 
 #include <cstdint>
 
 #include "daemon/session/environment.h"
+#include "daemon/session/operation.h"
 #include "daemon/session/outbox.h"
-#include "daemon/session/task.h"
 #include "daemon/session/timeouts.h"
 #include "daemon/session/usage.h"
 
@@ -19,27 +19,24 @@ class SliceMaker {
              const SessionUse& use)
       : environment_(environment), outbox_(outbox), timeouts_(timeouts), use_(use) {}
 
-  // Fills in what the slice does, and its timeout if it runs kernels. False: there is none now, or all are made.
-  bool Next(Task& task, Work* work);
-  static bool AllMade(const Task& task);
-
-  void BeginRound() { read_blocked_ = false; }
-  // Since BeginRound a read had no slice because its client has to take what there is first.
-  bool read_blocked() const { return read_blocked_; }
+  // Fills in what the slice does, and its timeout if it runs kernels. False: there is none now (its data has not come,
+  // its client has to take output first), or all are made.
+  bool Next(Operation& task, Slice* slice);
+  static bool AllMade(const Operation& task);
 
  private:
-  bool NextOne(BarrierTask&, Task&, Work*) { return false; }
-  bool NextOne(FreeTask&, Task&, Work*) { return false; }
-  bool NextOne(LoadKernelTask&, Task&, Work*) { return false; }
-  bool NextOne(CreateProgramTask&, Task&, Work*) { return false; }
-  bool NextOne(WriteTask& write, Task&, Work* work);
-  bool NextOne(ReadTask& read, Task&, Work* work);
-  bool NextOne(CopyTask& copy, Task&, Work* work);
-  bool NextOne(FillTask& fill, Task&, Work* work);
-  bool NextOne(AllocateTask& allocate, Task&, Work* work);
-  bool NextOne(LaunchTask& launch, Task&, Work* work);
-  bool NextOne(RecordTraceTask& record, Task&, Work* work);
-  bool NextOne(ReplayTraceTask& replay, Task&, Work* work);
+  bool NextOne(BarrierTask&, Operation&, Slice*) { return false; }
+  bool NextOne(FreeTask&, Operation&, Slice*) { return false; }
+  bool NextOne(LoadKernelTask&, Operation&, Slice*) { return false; }
+  bool NextOne(CreateProgramTask&, Operation&, Slice*) { return false; }
+  bool NextOne(WriteTask& write, Operation&, Slice* slice);
+  bool NextOne(ReadTask& read, Operation&, Slice* slice);
+  bool NextOne(CopyTask& copy, Operation&, Slice* slice);
+  bool NextOne(FillTask& fill, Operation&, Slice* slice);
+  bool NextOne(AllocateTask& allocate, Operation&, Slice* slice);
+  bool NextOne(LaunchTask& launch, Operation&, Slice* slice);
+  bool NextOne(RecordTraceTask& record, Operation&, Slice* slice);
+  bool NextOne(ReplayTraceTask& replay, Operation&, Slice* slice);
 
   // The timeout that was requested, but at most that of the session's kernels.
   Duration Patience(Duration asked) const;
@@ -51,7 +48,6 @@ class SliceMaker {
   Outbox& outbox_;
   const Timeouts& timeouts_;
   const SessionUse& use_;
-  bool read_blocked_ = false;
 };
 
 }  // namespace ttfd

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "daemon/session/daemon_core.h"
+#include "daemon/core/daemon_core.h"
 #include "tests/support/fake_dispatcher.h"
 #include "tests/support/threaded_client.h"
 

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "daemon/session/daemon_core.h"
+#include "daemon/core/daemon_core.h"
 #include "tests/support/bystander_bound.h"
 #include "tests/support/fake_dispatcher.h"
 #include "tests/support/rpc_test_server.h"

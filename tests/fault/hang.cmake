@@ -11,7 +11,7 @@ foreach(entry IN ITEMS corrupt_message_brisc deadlock_brisc deadlock_ncrisc fill
   list(APPEND hang_zoo_kernels hang_zoo_${entry})
 endforeach()
 ttfd_test(NAME hang_zoo_test LABELS fault TIMEOUT 300 SRCS ${CMAKE_CURRENT_LIST_DIR}/hang_zoo_test.cc
-  DEPS daemon_session runtime_elf firmware_images test_device firmware_kernels)
+  DEPS daemon_core runtime_elf firmware_images test_device firmware_kernels)
 add_dependencies(hang_zoo_test ${hang_zoo_kernels})
 target_compile_definitions(hang_zoo_test PRIVATE HANG_ZOO="${CMAKE_CURRENT_BINARY_DIR}/hang_zoo")
 # Once more where the device does not report its quiescence. Left out: the case whose many hangs each last a timeout.

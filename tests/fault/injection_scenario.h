@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/daemon_core.h"
+#include "daemon/core/daemon_core.h"
 #include "tests/support/bystander_bound.h"
 #include "tests/support/core_fixture.h"
 #include "tests/support/ticking_clock.h"

@@ -13,7 +13,7 @@ ttfd_fuzz(NAME fuzz_gdb_session SRCS ${fuzz_dir}/fuzz_gdb_session.cc CORPUS ${fu
 ttfd_fuzz(NAME fuzz_print_text SRCS ${fuzz_dir}/fuzz_print_text.cc CORPUS ${fuzz_dir}/corpus/print_text
   DEPS runtime_command runtime_abi runtime_base)
 ttfd_fuzz(NAME fuzz_session_stream NO_TSAN SRCS ${fuzz_dir}/fuzz_session_stream.cc ${fuzz_dir}/message_source.cc
-  CORPUS ${fuzz_dir}/corpus/session_stream DEPS daemon_rpc daemon_session core_fixture ttfd_proto runtime_abi runtime_base)
+  CORPUS ${fuzz_dir}/corpus/session_stream DEPS daemon_rpc daemon_core core_fixture ttfd_proto runtime_abi runtime_base)
 ttfd_fuzz(NAME fuzz_tensix_engine SRCS ${fuzz_dir}/fuzz_tensix_engine.cc CORPUS ${fuzz_dir}/corpus/tensix_engine CHANGES 300
   DEPS runtime_sim_tensix runtime_base)
 ttfd_fuzz(NAME fuzz_compute_queue SRCS ${fuzz_dir}/fuzz_compute_queue.cc CORPUS ${fuzz_dir}/corpus/tensix_engine CHANGES 300

@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "daemon/core/daemon_core.h"
 #include "daemon/rpc/session_stream.h"
-#include "daemon/session/daemon_core.h"
 #include "runtime/abi/kernel_image.h"
 #include "tests/fuzz/message_source.h"
 #include "tests/support/fake_dispatcher.h"

@@ -1,5 +1,5 @@
 // The daemon's core on the embedded device: sessions side by side, kernels that fault or hang, a card that comes back.
-#include "daemon/session/daemon_core.h"
+#include "daemon/core/daemon_core.h"
 
 #include <gmock/gmock.h>
 

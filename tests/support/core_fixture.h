@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/daemon_core.h"
+#include "daemon/core/daemon_core.h"
 #include "tests/support/fake_dispatcher.h"
 
 namespace ttfd {

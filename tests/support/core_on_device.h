@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "daemon/session/daemon_core.h"
+#include "daemon/core/daemon_core.h"
 #include "tests/support/test_device.h"
 
 namespace ttfd {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/session/daemon_core.h"
+#include "daemon/core/daemon_core.h"
 #include "firmware/kernel_elfs.h"
 #include "tests/support/core_on_device.h"
 #include "tests/support/threaded_client.h"

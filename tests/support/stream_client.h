@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/core/daemon_core.h"
 #include "daemon/rpc/session_stream.h"
-#include "daemon/session/daemon_core.h"
 
 namespace ttfd {
 

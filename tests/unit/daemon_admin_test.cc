@@ -1,9 +1,9 @@
 // What administrators see and do: status, sessions, timeouts, ending a session, drain, stop.
 #include <gmock/gmock.h>
 
+#include "daemon/core/user_table.h"
 #include "daemon/session/errors.h"
 #include "daemon/session/status_reason.h"
-#include "daemon/session/user_table.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd::daemon_admin_test {

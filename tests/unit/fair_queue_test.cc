@@ -1,6 +1,6 @@
 // The fair queue against a naive restatement of its rules, in made-up time, and the bounds that it promises: random
 // users and flows with random weights, arrivals and operations.
-#include "daemon/scheduler/fair_queue.h"
+#include "daemon/card/fair_queue.h"
 
 #include <gtest/gtest.h>
 

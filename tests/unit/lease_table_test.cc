@@ -1,5 +1,5 @@
 // Who is granted a lease and when: order, tiles, time, tokens.
-#include "daemon/session/lease_table.h"
+#include "daemon/core/lease_table.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 add_library(core_fixture STATIC ${CMAKE_CURRENT_LIST_DIR}/../support/core_fixture.cc
   ${CMAKE_CURRENT_LIST_DIR}/../support/fake_dispatcher.cc)
 ttfd_compile_options(core_fixture)
-target_link_libraries(core_fixture PUBLIC daemon_session GTest::gtest)
-_ttfd_record_layer(core_fixture daemon_session "")
+target_link_libraries(core_fixture PUBLIC daemon_core GTest::gtest)
+_ttfd_record_layer(core_fixture daemon_core "")
 
 # Contests that session_sharing_test plays through take half a minute under the thread sanitizer.
 ttfd_test(NAME session_test LABELS unit TIMEOUT 240 DEPS core_fixture
@@ -19,6 +19,6 @@ ttfd_test(NAME engine_test LABELS unit DEPS core_fixture daemon_hang
   SRCS ${CMAKE_CURRENT_LIST_DIR}/daemon_admin_test.cc ${CMAKE_CURRENT_LIST_DIR}/engine_hang_test.cc ${CMAKE_CURRENT_LIST_DIR}/engine_overlap_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/engine_recovery_test.cc ${CMAKE_CURRENT_LIST_DIR}/engine_reset_test.cc ${CMAKE_CURRENT_LIST_DIR}/engine_quarantine_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/hang_store_test.cc ${CMAKE_CURRENT_LIST_DIR}/hang_writer_test.cc ${CMAKE_CURRENT_LIST_DIR}/stall_text_test.cc
-       ${CMAKE_CURRENT_LIST_DIR}/work_track_test.cc)
+       ${CMAKE_CURRENT_LIST_DIR}/queue_slices_test.cc)
 ttfd_test(NAME scheduler_test LABELS unit DEPS daemon_scheduler
   SRCS ${CMAKE_CURRENT_LIST_DIR}/fair_queue_test.cc ${CMAKE_CURRENT_LIST_DIR}/lease_gate_test.cc ${CMAKE_CURRENT_LIST_DIR}/scheduler_test.cc)

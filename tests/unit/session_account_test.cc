@@ -52,18 +52,18 @@ TEST(WaitHistogram, TheLongestWaitsHaveAPlace) {
   EXPECT_EQ(waits.max(), std::chrono::hours(1000));
 }
 
-TEST(SessionAccount, ACommandWaitsOnceHoweverManyWorksItBecomes) {
+TEST(SessionAccount, ACommandWaitsOnceHoweverManySlicesItHas) {
   SessionAccount account;
-  Work work;
-  work.bytes = 100;
-  work.arrived = TimePoint(microseconds(10));
-  work.began = TimePoint(microseconds(30));
-  work.device_time = microseconds(7);
-  account.Add(work);
-  work.first = false;
-  work.began = TimePoint(microseconds(500));
-  work.device_time = microseconds(9);
-  account.Add(work);
+  Slice slice;
+  slice.bytes = 100;
+  slice.times.arrived = TimePoint(microseconds(10));
+  slice.times.began = TimePoint(microseconds(30));
+  slice.times.device_time = microseconds(7);
+  account.Add(slice);
+  slice.first = false;
+  slice.times.began = TimePoint(microseconds(500));
+  slice.times.device_time = microseconds(9);
+  account.Add(slice);
   EXPECT_EQ(account.waits.count(), 1u);
   EXPECT_EQ(account.waits.max(), microseconds(20));
   EXPECT_EQ(account.device_time, microseconds(16));
@@ -73,11 +73,11 @@ TEST(SessionAccount, ACommandWaitsOnceHoweverManyWorksItBecomes) {
 
 TEST(SessionAccount, LaunchesAndReadsAreCountedApart) {
   SessionAccount account;
-  Work read;
+  Slice read;
   read.bytes = 64;
-  read.read_into = std::make_unique<std::string>();
+  read.read = std::make_unique<ReadPart>(nullptr, 0, 64);
   account.Add(read);
-  Work replay;
+  Slice replay;
   replay.launches = 50;
   account.Add(replay);
   EXPECT_EQ(account.bytes_read, 64u);

@@ -481,6 +481,8 @@ TEST_F(SessionError, AClientThatSendsEverythingButItsDataIsEnded) {
 class SessionOldErrors : public CoreTest {
  protected:
   void SetUp() override {
+    options.windows.begun_operations =
+        1;  // what is behind a command that waits for data does not begin
     Start();
     client = Connect();
     client->OpenQueue(ComputeQueue(1));

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "daemon/session/process.h"
+#include "daemon/core/process.h"
 #include "daemon/session/secret.h"
 #include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"

@@ -1,5 +1,5 @@
 // What people are told of a card that hung or faulted: all that matters, once.
-#include "daemon/engine/stall_text.h"
+#include "daemon/card/stall_text.h"
 
 #include <gmock/gmock.h>
 

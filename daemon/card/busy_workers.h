@@ -1,0 +1,52 @@
+// Kernels on workers of their own that are on the card, and what may be given to the card beside them.
+//
+// The card goes on beside such kernels unless it is given something that has to wait for them: the next launch on their
+// workers, or a transfer of a queue that has them. It comes to nothing else of the hardware queue before that, so it is
+// not given away before they have ended, however long they take. Launches behind others of their session on
+// the same workers are, for little time, so that the card need not wait for the host between the two.
+//
+// Pure data structure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "daemon/session/slice.h"
+#include "runtime/base/clock.h"
+#include "runtime/command/tile_set.h"
+
+namespace ttfd {
+
+class BusyWorkers {
+ public:
+  // `window`: how much kernels are expected to take that others of their session follow on the same workers.
+  explicit BusyWorkers(Duration window = Duration::zero()) : window_(window) {}
+
+  // A slice that runs apart (Slice::apart) is on the card, and has ended there.
+  void Add(const Slice& slice);
+  void Remove(const Slice& slice);
+  void Clear() { sets_.clear(); }
+  bool empty() const { return sets_.empty(); }
+  size_t slices() const;
+
+  // Would the card come to it at once, or soon? `workers`: that it is to have; none: all.
+  bool Admit(const Slice& slice, const TileSet& workers) const {
+    return sets_.empty() || AdmitBeside(slice, workers);
+  }
+
+ private:
+  struct Set {
+    TileSet workers;
+    uint64_t session = 0;
+    Duration cost{};
+    size_t slices = 0;
+  };
+  bool AdmitBeside(const Slice& slice, const TileSet& workers) const;
+  std::vector<Set>::iterator SetOf(const Slice& slice);
+
+  Duration window_;
+  std::vector<Set> sets_;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,28 @@
+// The daemon as the device thread sees it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "daemon/session/device_state.h"
+#include "runtime/base/clock.h"
+
+namespace ttfd {
+
+// Called on the device thread (kBooting and the first kReady: on the thread that boots). Must not block.
+class DeviceObserver {
+ public:
+  virtual ~DeviceObserver() = default;
+  // `why` tells what made the card be reset, or why it is lost for good.
+  virtual void DeviceStateChanged(DeviceState state, const std::string& why) = 0;
+  // A launch of this session hung or faulted; its command has failed.
+  virtual void SessionHung(uint64_t /*session*/, const std::string& /*report*/) {}
+  // Handles some of what clients have sent; at the start of each round, and again and again while the card is waited
+  // for. True: there was some. The thread that adds input calls LookAgain.
+  virtual bool HandleInput() { return false; }
+  // When HandleInput is to be called at the latest. TimePoint::min(): there is input, the device thread does not sleep.
+  virtual TimePoint InputDue() const { return TimePoint::max(); }
+  bool has_input() const { return InputDue() == TimePoint::min(); }
+};
+
+}  // namespace ttfd

@@ -1,0 +1,130 @@
+// What the device thread knows of a card that hangs before it looks at it: whose slices are on it, and how far it was.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/card/engine.h"
+#include "runtime/base/log.h"
+#include "runtime/command/trace_layout.h"
+
+namespace ttfd {
+namespace {
+
+std::vector<std::string> KernelNames(const Program& program) {
+  constexpr size_t kNamed = 5;  // one a hart
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(program.images.size(), kNamed); ++i) {
+    names.push_back(program.images[i].image->name);
+  }
+  return names;
+}
+
+// "program 7 (vector_add, scale)"
+std::string ProgramText(const Program& program) {
+  return fmt::format("program {} ({})", program.id, fmt::join(KernelNames(program), ", "));
+}
+
+std::string CommandText(const Command& command) {
+  struct Text {
+    std::string operator()(const WriteCommand& write) const {
+      return fmt::format("write of {} bytes at {}", write.data.size(), write.offset);
+    }
+    std::string operator()(const ReadCommand& read) const {
+      return fmt::format("read of {} bytes at {}", read.size, read.offset);
+    }
+    std::string operator()(const FillCommand& fill) const {
+      return fmt::format("fill of {} bytes at {}", fill.size, fill.offset);
+    }
+    std::string operator()(const CopyCommand& copy) const {
+      return fmt::format("copy of {} bytes", copy.size);
+    }
+    std::string operator()(const LaunchCommand& launch) const {
+      return "launch of " + ProgramText(*launch.program);
+    }
+    std::string operator()(const RecordTraceCommand& record) const {
+      return "recording of " + Launches(*record.trace, record.segment);
+    }
+    std::string operator()(const ReplayTraceCommand& replay) const {
+      return "replay of " + Launches(*replay.trace, replay.segment);
+    }
+    static std::string Launches(const Trace& trace, uint32_t segment) {
+      const SegmentExtent extent = TraceSegmentExtent(trace, segment);
+      return fmt::format("launches {} to {} of a trace of {}", extent.begin, extent.end - 1,
+                         TraceLaunches(trace));
+    }
+  };
+  return std::visit(Text(), command);
+}
+
+HangWork Describe(uint32_t hardware_queue, const Slice& slice) {
+  HangWork record;
+  record.hardware_queue = hardware_queue;
+  record.client = slice.share().owner->client();
+  record.queue = slice.queue->id;
+  record.value = slice.value();
+  record.command = CommandText(slice.command);
+  if (const auto* const launch = std::get_if<LaunchCommand>(&slice.command)) {
+    record.kernels = KernelNames(*launch->program);
+  }
+  if (slice.runs_kernels()) {
+    record.timeout_ms = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(slice.timeout).count());
+    record.programs = *slice.programs;
+  }
+  return record;
+}
+
+}  // namespace
+
+HangReport Engine::HostEvidence(const Status& why) {
+  HangReport report;
+  if (options_.hangs != nullptr) report.id = options_.hangs->NewId();
+  report.time = std::chrono::system_clock::now();
+  report.trigger = std::string(StatusMessage(why));
+  for (HardwareQueue& queue : queues_) {
+    for (const SubmittedSlice& entry : queue.in_flight) {
+      HangWork work = Describe(queue.index, entry.slice);
+      work.ticket = entry.ticket;
+      work.turn = entry.turn;
+      work.after = entry.after;
+      report.works.push_back(std::move(work));
+    }
+    if (const Slice* const refused = queue.refused_slice()) {
+      report.works.push_back(Describe(queue.index, *refused));
+    }
+    report.queues.push_back(dispatcher_->HostRecord(queue.index));
+  }
+  // What waits for space has no turn yet.
+  std::stable_sort(report.works.begin(), report.works.end(),
+                   [](const HangWork& a, const HangWork& b) { return a.turn - 1 < b.turn - 1; });
+  const auto& recent = recent_.launches();
+  for (auto work = recent.rbegin(); work != recent.rend(); ++work) {
+    HangWork record;
+    record.hardware_queue = work->hardware_queue;
+    record.client.session = work->session;
+    record.queue = work->queue;
+    record.value = work->value;
+    record.programs = *work->programs;
+    report.recent.push_back(std::move(record));
+  }
+  report.log = LastLogLines();
+  return report;
+}
+
+// What is not judged any more had ended.
+void Engine::AddVerdicts(const std::vector<Verdict>& verdicts, HangReport* report) {
+  for (size_t i = 0; i < report->works.size(); ++i) {
+    HangWork& work = report->works[i];
+    work.state = work.ticket == 0 ? ExecutionState::kNotStarted : ExecutionState::kCompleted;
+    work.fate = work.ticket == 0 ? WorkFate::kReplayed : WorkFate::kEnded;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.entry->turn != work.turn) continue;
+      work.state = verdict.state;
+      work.fate = verdict.fate;
+      work.why = verdict.why;
+      if (work.fate == WorkFate::kBlamed) report->culprit = static_cast<int64_t>(i);
+      if (verdict.suspected) report->suspect = static_cast<int64_t>(i);
+    }
+  }
+}
+
+}  // namespace ttfd

@@ -1,0 +1,253 @@
+// What the device thread does when the card hangs or faults: say who did it, fail what was in flight, boot again.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/card/engine.h"
+#include "daemon/card/headline.h"
+#include "daemon/card/stall_text.h"
+#include "runtime/base/log.h"
+#include "runtime/command/program_layout.h"
+
+namespace ttfd {
+namespace {
+
+constexpr const char* kUnkept =
+    "; not all of the hang report could be kept, the daemon's log says why";
+constexpr const char* kNoReport = "; no hang report could be kept, the daemon's log says why";
+
+}  // namespace
+
+// What the card has completed is off the queues; the rest, in the order of its submission.
+std::vector<Verdict> Engine::JudgeInFlight() {
+  std::vector<Verdict> verdicts;
+  for (HardwareQueue& queue : queues_) {
+    for (SubmittedSlice& entry : queue.in_flight) {
+      Verdict& verdict = verdicts.emplace_back();
+      verdict.entry = &entry;
+      verdict.state = dispatcher_->StateOf({queue.index, entry.ticket});
+    }
+  }
+  std::sort(verdicts.begin(), verdicts.end(),
+            [](const Verdict& a, const Verdict& b) { return a.entry->turn < b.entry->turn; });
+  return verdicts;
+}
+
+void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const SliceError& error) {
+  for (Verdict& one : verdicts) {
+    if (one.fate == WorkFate::kBlamed) continue;  // its owner has it
+    SubmittedSlice& entry = *one.entry;
+    Slice& slice = entry.slice;
+    HardwareQueue& queue = queues_[slice.route.hardware_queue];
+    if (one.fate == WorkFate::kEnded) {
+      launches_.fetch_add(slice.launches, std::memory_order_relaxed);
+      queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
+      slice.times.began = std::max(entry.watch.began, slice.times.submitted);
+      queue.scheduler.Refund(slice);  // what it took is not known
+      slice.queue->slices.Ended({queue.index, entry.ticket});
+      entry.session->Done(std::span(&slice, 1));
+    } else if (one.fate == WorkFate::kTouched) {
+      queue.scheduler.Refund(slice);
+      slice.queue->slices.Ended({queue.index, entry.ticket});
+      entry.session->Failed(slice, error.With(one.state));
+    }
+  }
+  PutBack(verdicts);
+  round_had_news_ = true;
+}
+
+// The youngest first: each is the next of its queue again.
+void Engine::PutBack(std::vector<Verdict>& verdicts) {
+  for (auto verdict = verdicts.rbegin(); verdict != verdicts.rend(); ++verdict) {
+    if (verdict->fate != WorkFate::kReplayed) continue;
+    SubmittedSlice& entry = *verdict->entry;
+    HardwareQueue& queue = queues_[entry.slice.route.hardware_queue];
+    const Ticket ticket{queue.index, entry.ticket};
+    dispatcher_->TakeBack(ticket);
+    queue.scheduler.Refund(entry.slice);
+    entry.session->TakeBack(ticket, std::move(entry.slice));
+  }
+  for (HardwareQueue& queue : queues_) queue.ClearInFlight();
+}
+
+// Others hear nothing, unless the reset took something from them; and then what happened, but not in whose code.
+void Engine::Lose(const Status& why) {
+  const TimePoint began = clock_.Now();
+  const TimePoint now = device_clock_.Now();
+  HangReport report = HostEvidence(why);
+  HangKeeper* const hangs = options_.hangs;
+  bool kept = hangs == nullptr || hangs->KeepHostSide(report);
+
+  report.stall = dispatcher_->HaltAndDiagnose();
+  dispatcher_->SalvagePrints();
+  for (HardwareQueue& queue : queues_) Retire(queue, now);
+  DescribeStall(why, &report);
+  std::vector<Verdict> verdicts = JudgeInFlight();
+  Verdict* blamed = FindCulprit(report.stall, verdicts);
+  const bool damaged = WeighDamage(report.stall, verdicts, &blamed);
+  SubmittedSlice* const culprit = blamed != nullptr ? blamed->entry : nullptr;
+  if (blamed != nullptr) blamed->fate = WorkFate::kBlamed;
+  HardwareQueue* given_up = nullptr;
+  if (blamed == nullptr && !damaged) given_up = Suspect(why, report.stall, verdicts);
+  DecideFates(verdicts);
+  AddVerdicts(verdicts, &report);
+  report.headline = Headline(why, report);
+  const Slice* const offender = culprit == nullptr ? nullptr : &culprit->slice;
+  const std::string details = StallDetails(report, offender, damaged);
+  // An id that cannot be looked up is of no use to anybody.
+  const auto shown_id = [&] {
+    return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();
+  };
+  std::string id = shown_id();
+  LogError("device lost: {}: {}", WithHint(report.headline, id), OnOneLine(details));
+  kept &= hangs == nullptr || hangs->KeepDeviceSide(report);
+  id = shown_id();
+  const char* const unkept = kept ? "" : id.empty() ? kNoReport : kUnkept;
+  const std::string text = fmt::format("{}\n{}{}", WithHint(report.headline, id), details, unkept);
+
+  if (culprit != nullptr) {
+    const std::shared_ptr<Session> session = std::move(culprit->session);
+    const Slice slice = std::move(culprit->slice);
+    HardwareQueue& queue = queues_[slice.route.hardware_queue];
+    queue.scheduler.Used(slice, work_clock_.Now() - culprit->watch.work_began);
+    slice.queue->slices.Ended({queue.index, culprit->ticket});
+    session->Failed(slice, {StatusCode::kAborted, report.reason, text, false, id, blamed->state});
+    observer_.SessionHung(session->id(), id);
+  }
+  late_.reset();
+  refused_ = nullptr;
+  const SliceError error{
+      StatusCode::kUnavailable, "DEVICE_RESET",
+      fmt::format("{}\n{}{}", WithHint(HeadlineForOthers(report), id), report.summary, unkept),
+      true, id};
+  if (given_up != nullptr && given_up->refused_slice() != nullptr) {
+    given_up->refused_session->Refused(*given_up->refused, error);
+  }
+  if (dispatcher_->device_info().memory_survives_reset &&
+      MayPlayAgain(verdicts, culprit != nullptr || given_up != nullptr)) {
+    EndAndPutBack(verdicts, error);
+  } else {
+    FailInFlight(error);
+  }
+  const Status recovered = Recover(text);
+  DescribeRecovery(recovered, &report);
+  report.boot_attempts = boots_tried_;
+  report.recovery_ms = std::chrono::duration<double, std::milli>(clock_.Now() - began).count();
+  if (hangs != nullptr) hangs->KeepOutcome(report);
+  if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
+}
+
+// Each reset ends something, or something has ended since the one before, or it is one of few in a row.
+bool Engine::MayPlayAgain(const std::vector<Verdict>& verdicts, bool told) {
+  constexpr uint32_t kFruitlessResets = 3;
+  uint64_t ended = 0;
+  for (const HardwareQueue& queue : queues_) {
+    ended += queue.shown_completed.load(std::memory_order_relaxed);
+  }
+  const bool ends = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+    return verdict.fate == WorkFate::kEnded || verdict.fate == WorkFate::kTouched;
+  });
+  const bool fruitful = told || ends || ended != std::exchange(ended_then_, ended);
+  fruitless_resets_ = fruitful ? 0 : fruitless_resets_ + 1;
+  if (fruitless_resets_ <= kFruitlessResets) return true;
+  fruitless_resets_ = 0;
+  return false;
+}
+
+void Engine::FailInFlight(const SliceError& error) {
+  for (HardwareQueue& queue : queues_) {
+    for (const SubmittedSlice& entry : std::exchange(queue.in_flight, {})) {
+      if (entry.session == nullptr) continue;  // it has been told
+      queue.scheduler.Refund(entry.slice);
+      entry.slice.queue->slices.Ended({queue.index, entry.ticket});
+      entry.session->Failed(entry.slice, error);
+    }
+    queue.ClearInFlight();
+  }
+  round_had_news_ = true;
+}
+
+// Everything that has not started, when there is no card to run it.
+void Engine::FailQueued(const SliceError& error) {
+  bool again = true;
+  while (std::exchange(again, false)) {  // what was waited for frees what waited
+    for (HardwareQueue& queue : queues_) {
+      while (SessionQueue* const from = queue.scheduler.Next(BusyWorkers())) {
+        from->share.owner->shared_from_this()->Refused(*from, error);
+        again = true;
+        round_had_news_ = true;
+      }
+    }
+  }
+}
+
+Status Engine::TryBoot(ResetStrength strength, const std::string& why) {
+  Status booted = dispatcher_->Boot(strength, [this] { return KeepWaiting(); });
+  heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
+  if (booted.ok()) {
+    lost_ = OkStatus();
+    kernel_flow_ = 0;
+    many_flows_ = false;
+    observer_.DeviceStateChanged(DeviceState::kReady, why);
+  }
+  return booted;
+}
+
+Status Engine::Recover(const std::string& why) {
+  observer_.DeviceStateChanged(DeviceState::kRecovering, why);
+  resets_.fetch_add(1, std::memory_order_relaxed);
+  Status status;
+  boots_tried_ = 0;
+  while (boots_tried_ < std::max(options_.boot_attempts, 1u) &&
+         (boots_tried_ == 0 || !StopIsOverdue())) {
+    ++boots_tried_;
+    const bool chip = device_info().resets_chip && boots_tried_ > 1;
+    if (chip) {
+      GiveCardUp(
+          StatusCode::kUnavailable,
+          "the card does not work after a reset of its harts; that of its chip loses all memory");
+    }
+    status = TryBoot(chip ? ResetStrength::kChip : ResetStrength::kHarts, why);
+    if (status.ok()) return status;
+    LogError("boot after a reset failed: {}", StatusMessage(status));
+  }
+  GiveCardUp(status.code(), status.code() == StatusCode::kCancelled
+                                ? "the daemon stops before the card is repaired"
+                                : fmt::format("the card does not come back after a reset: {}",
+                                              StatusMessage(status)));
+  return status;
+}
+
+void Engine::GiveCardUp(StatusCode code, const std::string& text) {
+  LogError("device lost: {}", text);
+  lost_ = Error(code, "{}", text);
+  late_.reset();
+  refused_ = nullptr;
+  FailInFlight(ResetError(text));
+  observer_.DeviceStateChanged(DeviceState::kFailed, text);
+}
+
+bool Engine::CardIsThere() {
+  const Status present = dispatcher_->CheckPresence();
+  if (!present.ok()) GiveCardUp(present.code(), std::string(StatusMessage(present)));
+  return present.ok();
+}
+
+// Once a second. A card that was lost is looked for until it is back.
+void Engine::LookAtCard() {
+  constexpr char kBack[] = "the card was lost, and its driver serves it again";
+  if (clock_.Now() < next_look_) return;
+  next_look_ = clock_.Now() + std::chrono::seconds(1);
+  if (lost_.ok()) {
+    CardIsThere();
+    return;
+  }
+  if (dispatcher_->CheckPresence().ok()) return;
+  if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
+    resets_.fetch_add(1, std::memory_order_relaxed);
+    LogInfo("the card is back, and works");
+  } else if (dispatcher_->CheckPresence().code() != StatusCode::kUnavailable) {
+    Recover(kBack).IgnoreError();
+  }
+}
+
+}  // namespace ttfd

@@ -1,0 +1,352 @@
+// First come first served, tile by tile.
+#include "daemon/core/lease_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/secret.h"
+#include "daemon/session/status_reason.h"
+
+namespace ttfd {
+namespace {
+
+// A guess before any lease has ended.
+constexpr Duration kFirstGuess = std::chrono::seconds(60);
+constexpr double kNewestShare = 0.25;  // of the newest lease in the moving average
+// What has begun on a lease's tiles mostly ends sooner: only who waits for longer hears of it.
+constexpr Duration kLongGranting = std::chrono::milliseconds(200);
+
+Status LeaseEnded(const std::string& text) {
+  return WithReason(Error(StatusCode::kAborted, "{}", text), reason::kLeaseEnded);
+}
+
+}  // namespace
+
+void LeaseHolders::Add(const SessionClient& client) {
+  if (named.size() < kNamed) {
+    named.push_back(client);
+  } else {
+    ++more;
+  }
+}
+
+std::string LeaseHolders::Text() const {
+  if (none()) return "nobody";
+  std::string text;
+  for (const SessionClient& client : named) {
+    text += (text.empty() ? "" : " and ") + client.Text();
+  }
+  return more == 0 ? text : fmt::format("{} and {} more", text, more);
+}
+
+bool LeaseTable::Conflict(const Lease& a, const Lease& b) {
+  return a.tiles.none() || b.tiles.none() || (a.tiles & b.tiles).any();
+}
+
+bool LeaseTable::Lease::granting_long(TimePoint now) const {
+  return state == State::kGranting && now - granting_since >= kLongGranting;
+}
+
+LeaseTable::Lease* LeaseTable::Find(uint64_t lease) {
+  const auto found = std::find_if(leases_.begin(), leases_.end(),
+                                  [lease](const Lease& known) { return known.id == lease; });
+  return found == leases_.end() ? nullptr : &*found;
+}
+
+const LeaseTable::Lease* LeaseTable::Find(uint64_t lease) const {
+  return const_cast<LeaseTable*>(this)->Find(lease);
+}
+
+uint64_t LeaseTable::CountOf(uint32_t uid) const {
+  return static_cast<uint64_t>(
+      std::count_if(leases_.begin(), leases_.end(),
+                    [uid](const Lease& known) { return known.client.uid == uid; }));
+}
+
+StatusOr<uint64_t> LeaseTable::Ask(SessionClient client, const TileSet& tiles, Duration patience,
+                                   TimePoint now) {
+  const uint64_t of_user = CountOf(client.uid);
+  if (options_.per_user != 0 && of_user >= options_.per_user) {
+    return ToStatus(LimitError("hello.lease", "leases_per_user", options_.per_user, of_user,
+                               "no more leases of this user, held and waited for"));
+  }
+  if (options_.longest_wait != Duration::zero() &&
+      (patience == Duration::zero() || patience > options_.longest_wait)) {
+    patience = options_.longest_wait;
+  }
+  Lease lease;
+  lease.id = next_id_++;
+  lease.client = std::move(client);
+  lease.tiles = tiles;
+  lease.since = now;
+  lease.give_up = patience == Duration::zero() ? TimePoint::max() : now + patience;
+  leases_.push_back(std::move(lease));
+  return leases_.back().id;
+}
+
+StatusOr<uint64_t> LeaseTable::Join(const std::string& token, uint64_t session, uint32_t uid) {
+  Lease* joined = nullptr;
+  for (Lease& lease : leases_) {  // all of them, whatever matches
+    const bool same = SameSecret(lease.token, token);
+    if (same && lease.state == State::kHeld && lease.client.uid == uid) joined = &lease;
+  }
+  if (joined == nullptr || token.empty()) {
+    return WithReason(
+        Error(StatusCode::kNotFound,
+              "no lease of this user has this token; a token is good from the grant of its "
+              "lease until the lease ends"),
+        reason::kLeaseEnded, "hello.lease_token");
+  }
+  joined->members.push_back(session);
+  return joined->id;
+}
+
+void LeaseTable::Leave(uint64_t session, TimePoint now) {
+  for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
+    const bool client = lease->client_here && lease->client.session == session;
+    if (client) {
+      lease->client_here = false;
+      if (lease->state == State::kHeld) lease->state = State::kEnding;
+    } else if (std::erase(lease->members, session) == 0) {
+      continue;
+    }
+    if (lease->client_here || !lease->members.empty()) return;
+    if (!lease->token.empty()) {
+      const auto held = static_cast<double>((now - lease->since).count());
+      typical_ns_ = typical_ns_ == 0 ? held : typical_ns_ + (held - typical_ns_) * kNewestShare;
+    }
+    leases_.erase(lease);
+    return;
+  }
+}
+
+bool LeaseTable::Granted(uint64_t lease, std::string token, TimePoint now) {
+  Lease* const found = Find(lease);
+  if (found == nullptr || found->state != State::kGranting) return false;
+  found->state = State::kHeld;
+  found->token = std::move(token);
+  found->since = found->last_used = now;
+  return true;
+}
+
+void LeaseTable::Used(uint64_t lease, TimePoint when) {
+  Lease* const found = Find(lease);
+  if (found != nullptr) found->last_used = std::max(found->last_used, when);
+}
+
+bool LeaseTable::MayBeGranted(const Lease& lease) const {
+  for (const Lease& other : leases_) {
+    if (&other == &lease) continue;
+    // Held ones wherever they stand, waiting ones before it.
+    const bool before = other.id < lease.id;
+    if ((other.has_tiles() || before) && Conflict(other, lease)) return false;
+  }
+  return true;
+}
+
+void LeaseTable::CheckTime(Lease& lease, TimePoint now, std::vector<Step>* steps) {
+  std::string why;
+  if (options_.longest != Duration::zero() && now - lease.since >= options_.longest) {
+    why = fmt::format("the lease was held for {} ms, as long as the limit lease_ms allows",
+                      MillisecondsOf(options_.longest));
+  } else if (options_.idle != Duration::zero() && now - lease.last_used >= options_.idle) {
+    why = fmt::format("nothing was done under the lease for {} ms, the limit lease_idle_ms",
+                      MillisecondsOf(options_.idle));
+  } else {
+    return;
+  }
+  lease.state = State::kEnding;
+  lease.told_end = true;
+  steps->push_back({Step::Kind::kEnd, lease.id, SessionsOf(lease.id), LeaseEnded(why)});
+}
+
+std::vector<LeaseTable::Step> LeaseTable::Look(TimePoint now) {
+  std::vector<Step> steps;
+  const std::vector<Forecast> forecasts = Forecasts(now);
+  auto forecast = forecasts.begin();
+  for (Lease& lease : leases_) {
+    const Forecast& seen = *forecast++;
+    lease.told_granting |= lease.granting_long(now);
+    if (lease.state == State::kHeld) CheckTime(lease, now, &steps);
+    if (lease.state == State::kEnding && !std::exchange(lease.told_end, true)) {
+      steps.push_back({Step::Kind::kEnd, lease.id, SessionsOf(lease.id),
+                       LeaseEnded("the lease under which this session worked has ended with the "
+                                  "session that held it")});
+    }
+    if (lease.asked() && now >= lease.give_up) {
+      const std::string where =
+          lease.state == State::kGranting
+              ? "it is its turn, but what others have begun on its workers has not ended"
+              : fmt::format("number {} of those that wait, held by {}, expected to take {} ms more",
+                            seen.position, seen.holders.Text(), MillisecondsOf(seen.wait));
+      steps.push_back({Step::Kind::kGiveUp,
+                       lease.id,
+                       {lease.client.session},
+                       WithReason(Error(StatusCode::kDeadlineExceeded,
+                                        "the lease was not granted within {} ms: {}",
+                                        MillisecondsOf(now - lease.since), where),
+                                  reason::kDeadline, "hello.lease.wait_ms")});
+    }
+  }
+  leases_.remove_if([now](const Lease& lease) { return lease.asked() && now >= lease.give_up; });
+  for (Lease& lease : leases_) {
+    if (lease.state != State::kWaiting || !MayBeGranted(lease)) continue;
+    lease.state = State::kGranting;
+    lease.granting_since = now;
+    steps.push_back({Step::Kind::kGrant, lease.id, {}, OkStatus()});
+  }
+  return steps;
+}
+
+TimePoint LeaseTable::next_look() const {
+  TimePoint next = TimePoint::max();
+  for (const Lease& lease : leases_) {
+    if (lease.asked()) next = std::min(next, lease.give_up);
+    if (lease.state == State::kGranting && !lease.told_granting) {
+      next = std::min(next, lease.granting_since + kLongGranting);
+    }
+    if (lease.state != State::kHeld) continue;
+    if (options_.longest != Duration::zero()) next = std::min(next, lease.since + options_.longest);
+    if (options_.idle != Duration::zero()) next = std::min(next, lease.last_used + options_.idle);
+  }
+  return next;
+}
+
+std::vector<LeaseTable::Held> LeaseTable::held() const {
+  std::vector<Held> held;
+  for (const Lease& lease : leases_) {
+    if (lease.has_tiles()) held.push_back({lease.id, lease.tiles});
+  }
+  return held;
+}
+
+bool LeaseTable::settled() const {
+  return std::none_of(leases_.begin(), leases_.end(),
+                      [](const Lease& lease) { return lease.state == State::kGranting; });
+}
+
+// Who has held a lease for longer than usual is expected to need as long as usual once more.
+Duration LeaseTable::ExpectedLeft(const Lease& lease, TimePoint now) const {
+  const Duration typical =
+      typical_ns_ == 0 ? kFirstGuess : Duration(static_cast<Duration::rep>(typical_ns_));
+  if (lease.state == State::kEnding) return Duration::zero();
+  if (lease.state == State::kGranting) return typical;
+  const Duration held = now - lease.since;
+  Duration left = held < typical ? typical - held : typical;
+  if (options_.longest != Duration::zero()) {
+    left = std::min(left, std::max(options_.longest - held, Duration::zero()));
+  }
+  return left;
+}
+
+// Plays the queue through: each lease begins when those it must wait for are expected to end.
+std::vector<LeaseTable::Forecast> LeaseTable::Forecasts(TimePoint now) const {
+  Duration typical =
+      typical_ns_ == 0 ? kFirstGuess : Duration(static_cast<Duration::rep>(typical_ns_));
+  if (options_.longest != Duration::zero()) typical = std::min(typical, options_.longest);
+  std::vector<Forecast> forecasts;
+  std::vector<Duration> ends;  // from now
+  uint32_t position = 0;
+  for (const Lease& lease : leases_) {
+    Forecast& forecast = forecasts.emplace_back();
+    if (lease.has_tiles()) {
+      ends.push_back(ExpectedLeft(lease, now));
+      continue;
+    }
+    forecast.position = ++position;
+    const auto blocks = [&](const Lease& other) {
+      return (other.has_tiles() || other.id < lease.id) && other.id != lease.id &&
+             Conflict(other, lease);
+    };
+    for (const Lease& other : leases_) {
+      if (other.has_tiles() && blocks(other)) forecast.holders.Add(other.client);
+    }
+    size_t index = 0;
+    for (const Lease& other : leases_) {
+      if (blocks(other)) {
+        const Duration end = other.id < lease.id ? ends[index] : ExpectedLeft(other, now);
+        forecast.wait = std::max(forecast.wait, end);
+      }
+      if (forecast.holders.none() && blocks(other)) forecast.holders.Add(other.client);
+      ++index;
+    }
+    ends.push_back(forecast.wait + typical);
+  }
+  return forecasts;
+}
+
+std::vector<LeaseTable::Waiting> LeaseTable::waiting(TimePoint now) const {
+  std::vector<Waiting> waiting;
+  const std::vector<Forecast> forecasts = Forecasts(now);
+  auto forecast = forecasts.begin();
+  for (const Lease& lease : leases_) {
+    const Forecast& seen = *forecast++;
+    if (lease.state != State::kWaiting && !lease.granting_long(now)) continue;
+    LeaseWaitReply wait{seen.position, seen.holders, MillisecondsOf(seen.wait)};
+    if (lease.state == State::kGranting) wait = {1, {}, 0};
+    waiting.push_back({lease.client.session, std::move(wait)});
+  }
+  return waiting;
+}
+
+std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const {
+  std::vector<LeaseInfoReply> waiting;
+  std::vector<LeaseInfoReply> infos;
+  const std::vector<Forecast> forecasts = Forecasts(now);
+  auto forecast = forecasts.begin();
+  for (const Lease& lease : leases_) {
+    const Forecast& seen = *forecast++;
+    LeaseInfoReply info;
+    info.lease = lease.id;
+    info.state = lease.state;
+    info.session = lease.client.session;
+    info.client_name = lease.client.name;
+    info.user = lease.client.user;
+    info.uid = lease.client.uid;
+    info.pid = lease.client.pid;
+    if (lease.tiles.any()) info.workers = CoverWithRectangles(lease.tiles, grid);
+    info.sessions = static_cast<uint32_t>(lease.members.size()) + (lease.client_here ? 1 : 0);
+    info.since_ms = MillisecondsOf(now - lease.since);
+    TimePoint until = TimePoint::max();
+    if (lease.asked()) until = lease.give_up;
+    if (lease.state == State::kHeld && options_.longest != Duration::zero()) {
+      until = lease.since + options_.longest;
+    }
+    if (until != TimePoint::max()) info.left_ms = MillisecondsOf(until - now);
+    info.position = seen.position;
+    info.holders = seen.holders;
+    info.expected_wait_ms = MillisecondsOf(seen.wait);
+    (lease.has_tiles() ? infos : waiting).push_back(std::move(info));
+  }
+  infos.insert(infos.end(), std::make_move_iterator(waiting.begin()),
+               std::make_move_iterator(waiting.end()));
+  return infos;
+}
+
+LeaseWaitReply LeaseTable::InTheWayOf(uint64_t lease, const TileSet& workers, TimePoint now) const {
+  LeaseWaitReply wait;
+  if (lease != 0) return wait;
+  for (const Lease& other : leases_) {
+    if (!other.has_tiles()) continue;
+    if (workers.any() && other.tiles.any() && (workers & other.tiles).none()) continue;
+    wait.holders.Add(other.client);
+    wait.expected_wait_ms =
+        std::max(wait.expected_wait_ms, MillisecondsOf(ExpectedLeft(other, now)));
+  }
+  return wait;
+}
+
+const TileSet* LeaseTable::TilesOfLease(uint64_t lease) const {
+  const Lease* const found = Find(lease);
+  return found == nullptr ? nullptr : &found->tiles;
+}
+
+std::vector<uint64_t> LeaseTable::SessionsOf(uint64_t lease) const {
+  const Lease* const found = Find(lease);
+  if (found == nullptr) return {};
+  std::vector<uint64_t> sessions = found->members;
+  if (found->client_here) sessions.insert(sessions.begin(), found->client.session);
+  return sessions;
+}
+
+}  // namespace ttfd
