@@ -91,12 +91,12 @@ Verdict* FindRunner(const HartReport& hart, std::vector<Verdict>& verdicts) {
 
 // A launch that faulted is named by the worker that stopped, or stands at the head of its queue, behind what has ended:
 // behind it nothing that shares its workers has begun.
-Verdict* Engine::FindCulprit(const StallReport& stall, std::vector<Verdict>& verdicts) const {
+Verdict* Engine::FindOffender(const StallReport& stall, std::vector<Verdict>& verdicts) const {
   const HartReport* const faulted = FaultedHart(stall);
   if (faulted != nullptr) {
     if (Verdict* const runner = FindRunner(*faulted, verdicts)) return runner;
   }
-  Verdict* culprit = nullptr;
+  Verdict* offender = nullptr;
   for (const HardwareQueue& one : queues_) {
     if (late_.has_value() && late_->hardware_queue != one.index) continue;
     // Beside kernels on workers of their own it need not be the eldest that is late.
@@ -108,11 +108,11 @@ Verdict* Engine::FindCulprit(const StallReport& stall, std::vector<Verdict>& ver
         });
     if (head == verdicts.end() || !BegunKernels(*head)) continue;
     const bool stalled = stall.stage != StalledStage::kNone && stall.hardware_queue == one.index;
-    if (culprit != nullptr && !stalled && culprit->entry->turn < head->entry->turn) continue;
-    culprit = &*head;
+    if (offender != nullptr && !stalled && offender->entry->turn < head->entry->turn) continue;
+    offender = &*head;
     if (stalled) break;
   }
-  return culprit;
+  return offender;
 }
 
 // Did anybody else's kernels run since all firmware was loaded, or may have?
@@ -127,28 +127,28 @@ bool Engine::OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdict
 // stopped under is only the first to meet with it: that one is the offender if no other session's kernels ran since the
 // boot, or if it did not stop because of the damage.
 bool Engine::WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts,
-                         Verdict** culprit) {
+                         Verdict** offender) {
   if (stall.damage.empty()) return false;
   std::vector<Verdict*> begun;
   for (Verdict& verdict : verdicts) {
     if (BegunKernels(verdict)) begun.push_back(&verdict);
   }
   if (Verdict* const sure = OverwroteItsQueue(stall, begun)) {
-    const bool another = *culprit == nullptr || (*culprit)->entry->slice.share().session !=
-                                                    sure->entry->slice.share().session;
-    if (another) *culprit = sure;
+    const bool another = *offender == nullptr || (*offender)->entry->slice.share().session !=
+                                                     sure->entry->slice.share().session;
+    if (another) *offender = sure;
     return true;
   }
-  if (*culprit == nullptr) return true;
-  const Slice& slice = (*culprit)->entry->slice;
+  if (*offender == nullptr) return true;
+  const Slice& slice = (*offender)->entry->slice;
   if (!OthersRanKernels(slice.share().session, verdicts)) return true;
   const HartReport* const faulted = FaultedHart(stall);
   if (faulted == nullptr ? StandsInItsKernel(stall, slice) : !HasDamage(stall, faulted->tile)) {
     return true;  // the damage is not what stopped it
   }
-  (*culprit)->fate = WorkFate::kTouched;
-  (*culprit)->why = "firmware was overwritten under it, perhaps by another";
-  *culprit = nullptr;
+  (*offender)->fate = WorkFate::kTouched;
+  (*offender)->why = "firmware was overwritten under it, perhaps by another";
+  *offender = nullptr;
   return true;
 }
 

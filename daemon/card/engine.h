@@ -92,6 +92,12 @@ class Engine {
     std::optional<bool> in_use;
   };
 
+  // Of a slice that has ended.
+  struct Retired {
+    std::shared_ptr<Session> session;
+    Watch watch;
+  };
+
   void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // A stop is under way, and what is done for it has to end now.
@@ -133,9 +139,9 @@ class Engine {
   static void BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now);
 
   // blame.cc. A null verdict is nobody's.
-  Verdict* FindCulprit(const StallReport& stall, std::vector<Verdict>& verdicts) const;
-  // May change the culprit. True: it is known what happened, though perhaps not who did it.
-  bool WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts, Verdict** culprit);
+  Verdict* FindOffender(const StallReport& stall, std::vector<Verdict>& verdicts) const;
+  // May change the offender. True: it is known what happened, though perhaps not who did it.
+  bool WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts, Verdict** offender);
   bool OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdicts) const;
   // Returns the queue whose refused slice was suspected before.
   HardwareQueue* Suspect(const Status& why, const StallReport& stall,
@@ -143,6 +149,8 @@ class Engine {
 
   // recovery.cc
   void Lose(const Status& why);
+  // The launch that the card stopped under fails with `error`.
+  void FailOffender(SubmittedSlice& entry, const SliceError& error);
   // Ends what is to end, keeps what is to run again. `error`: for who was touched.
   void EndAndPutBack(std::vector<Verdict>& verdicts, const SliceError& error);
   void PutBack(std::vector<Verdict>& verdicts);
@@ -191,10 +199,9 @@ class Engine {
   Requests taken_;
   std::array<HardwareQueue, kHardwareQueues> queues_;
   std::vector<Slice> retired_;
-  std::vector<std::shared_ptr<Session>> retired_sessions_;  // of each
-  std::vector<Watch> retired_watches_;                      // of each
-  std::vector<bool> shared_out_;                            // while they share their time
-  uint64_t turns_ = 0;                                      // slices submitted
+  std::vector<Retired> retired_of_;  // of each
+  std::vector<bool> shared_out_;     // while they share their time
+  uint64_t turns_ = 0;               // slices submitted
   // The reason for the timeout that just fired; number 0: what its queue holds.
   std::optional<Ticket> late_;
   HardwareQueue* refused_ = nullptr;  // to which the card took nothing more: why it is lost

@@ -1,4 +1,4 @@
-// What the device thread knows of a card that hangs before it looks at it: whose slices are on it, and how far it was.
+// The device thread's record of a card that hangs, before it looks at it: whose slices are on it, and how far it was.
 #include <algorithm>
 #include <utility>
 

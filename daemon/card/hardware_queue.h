@@ -50,7 +50,7 @@ struct HardwareQueue {
   const uint32_t index;
   Scheduler& scheduler;
 
-  // The queue whose next slice the card had no space for, or that may not run beside what is there; null: there is none.
+  // The queue whose next slice the card has no space for, or refuses with an error; null: there is none.
   SessionQueue* refused = nullptr;
   std::shared_ptr<Session> refused_session;  // of it
   Watch refused_watch;                       // while nothing of the hardware queue is on the card

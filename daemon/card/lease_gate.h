@@ -1,4 +1,4 @@
-// Which slices may be taken while parts of the card are leased: the one place that keeps sessions off what others lease.
+// Which slices may be taken while parts of the card are leased: this class alone keeps sessions off what others lease.
 //
 //   slice of                the whole device leased   some workers leased
 //   that lease              taken                     taken; its queues have no other workers
@@ -41,7 +41,7 @@ class LeaseGate {
 
   // ---- device thread
 
-  // What is leased now: Admits and WorkersOf go by it until the next Look, so that what is decided of a slice is decided
+  // What is leased now: Admits and WorkersOf go by it until the next Look, so that what is decided of a slice is
   // of one moment. A trace that was admitted just before a lease came must not be narrowed just after.
   void Look() {
     if (version_.load(std::memory_order_acquire) != seen_version_) Refresh();

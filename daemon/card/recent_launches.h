@@ -22,8 +22,8 @@ class RecentLaunches {
     std::shared_ptr<const std::vector<uint32_t>> programs;  // ascending
   };
 
-  // A slice that ran kernels has ended. Programs are there once, whatever the number of launches; segments of one replay
-  // are one entry.
+  // A slice that ran kernels has ended. Programs are there once, whatever the number of launches; segments of one
+  // replay are one entry.
   void Add(uint32_t hardware_queue, const Slice& slice);
   // The newest last.
   const std::deque<Launch>& launches() const { return launches_; }

@@ -64,9 +64,19 @@ void Engine::PutBack(std::vector<Verdict>& verdicts) {
     const Ticket ticket{queue.index, entry.ticket};
     dispatcher_->TakeBack(ticket);
     queue.scheduler.Refund(entry.slice);
-    entry.session->TakeBack(ticket, std::move(entry.slice));
+    entry.session->Requeue(ticket, std::move(entry.slice));
   }
   for (HardwareQueue& queue : queues_) queue.ClearInFlight();
+}
+
+void Engine::FailOffender(SubmittedSlice& entry, const SliceError& error) {
+  const std::shared_ptr<Session> session = std::move(entry.session);
+  const Slice slice = std::move(entry.slice);
+  HardwareQueue& queue = queues_[slice.route.hardware_queue];
+  queue.scheduler.Used(slice, work_clock_.Now() - entry.watch.work_began);
+  slice.queue->slices.Ended({queue.index, entry.ticket});
+  session->Failed(slice, error);
+  observer_.SessionHung(session->id(), error.hang_report);
 }
 
 // Others hear nothing, unless the reset took something from them; and then what happened, but not in whose code.
@@ -82,7 +92,7 @@ void Engine::Lose(const Status& why) {
   for (HardwareQueue& queue : queues_) Retire(queue, now);
   DescribeStall(why, &report);
   std::vector<Verdict> verdicts = JudgeInFlight();
-  Verdict* blamed = FindCulprit(report.stall, verdicts);
+  Verdict* blamed = FindOffender(report.stall, verdicts);
   const bool damaged = WeighDamage(report.stall, verdicts, &blamed);
   SubmittedSlice* const culprit = blamed != nullptr ? blamed->entry : nullptr;
   if (blamed != nullptr) blamed->fate = WorkFate::kBlamed;
@@ -105,13 +115,7 @@ void Engine::Lose(const Status& why) {
   const std::string text = fmt::format("{}\n{}{}", WithHint(report.headline, id), details, unkept);
 
   if (culprit != nullptr) {
-    const std::shared_ptr<Session> session = std::move(culprit->session);
-    const Slice slice = std::move(culprit->slice);
-    HardwareQueue& queue = queues_[slice.route.hardware_queue];
-    queue.scheduler.Used(slice, work_clock_.Now() - culprit->watch.work_began);
-    slice.queue->slices.Ended({queue.index, culprit->ticket});
-    session->Failed(slice, {StatusCode::kAborted, report.reason, text, false, id, blamed->state});
-    observer_.SessionHung(session->id(), id);
+    FailOffender(*culprit, {StatusCode::kAborted, report.reason, text, false, id, blamed->state});
   }
   late_.reset();
   refused_ = nullptr;

@@ -1,10 +1,10 @@
-// Which session's queue may give its next slice to the card: the order of all sessions on one hardware queue. A pure data
-// structure: no thread, no clock.
+// Which session's queue may give its next slice to the card: the order of all sessions on one hardware queue. A pure
+// data structure: no thread, no clock.
 //
 // The scheduler pulls. Slices stay in the queues of their sessions until the card has taken them; listed here are the
 // queues that have one. Who is next is decided by the fair queue (fair_queue.h): users share device time, the sessions
-// of a user share what it gets. Within a session its queues alternate. This class adds what may be taken at all, and what
-// a slice is expected to cost.
+// of a user share what it gets. Within a session its queues alternate. This class adds what may be taken at all, and
+// what a slice is expected to cost.
 //
 // A queue whose next slice waits for another queue, or for a lease of others to end, is skipped. A slice that the card
 // would not come to before kernels on some workers have ended (busy_workers.h) stays in its queue until they have;

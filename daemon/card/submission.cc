@@ -44,21 +44,20 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
   while (MayTakeMore(queue)) {
     SessionQueue* const from = queue.scheduler.Next(queue.busy);
     if (from == nullptr) break;
-    const std::shared_ptr<Session> session = from->share.owner->shared_from_this();
+    std::shared_ptr<Session> session = from->share.owner->shared_from_this();
     if (!session->MayStart(*from, clock_.Now())) {
       round_had_news_ = true;
       continue;
     }
+    if (!refused_before) queue.refused_watch.Begin(now, {});
+    queue.refused = from;  // until the card has taken it
+    queue.refused_session = std::move(session);
     ASSIGN_OR_RETURN(bool gone, SendEventBefore(queue, *from->slices.next()));
     if (gone) {
       ASSIGN_OR_RETURN(gone, SubmitNext(queue, *from, now));
     }
-    if (!gone) {
-      queue.refused = from;
-      queue.refused_session = session;
-      if (!refused_before) queue.refused_watch.Begin(now, {});
-      break;
-    }
+    if (!gone) break;
+    queue.refused = nullptr;
     refused_before = false;
   }
   if (queue.refused == nullptr) queue.refused_session = nullptr;
@@ -120,7 +119,7 @@ Status Engine::SendEvent(HardwareQueue& queue) {
   return OkStatus();
 }
 
-// What may still be taken is not looked at: who asks has seen to it that none of it disturbs.
+// What may still be taken is not looked at: the lease gate sees to it that none of it disturbs.
 void Engine::CheckQuiet() {
   const auto disturbed = [this](const QuietRequest& request) {
     return std::any_of(queues_.begin(), queues_.end(), [&](const HardwareQueue& queue) {
@@ -174,7 +173,7 @@ void Engine::ShareOut(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
       if (together(i)) cost += retired_[i].times.cost;
     }
     const double expected = std::max(1.0, static_cast<double>(cost.count()));
-    const Watch& watch = retired_watches_[first];
+    const Watch& watch = retired_of_[first].watch;
     // It ended together with what it waited for: how long it ran itself is anybody's guess.
     const Duration ran = watch.begun ? now - watch.began : cost;
     const Duration used = watch.begun ? work_now - watch.work_began : cost;
@@ -215,8 +214,7 @@ void Engine::RetireOne(HardwareQueue& queue, SubmittedSlice* entry) {
   bounds_.Ended(slice);
   slice.queue->slices.Ended({queue.index, entry->ticket});
   retired_.push_back(std::move(slice));
-  retired_sessions_.push_back(std::move(entry->session));
-  retired_watches_.push_back(entry->watch);
+  retired_of_.push_back({std::move(entry->session), entry->watch});
 }
 
 void Engine::Retire(HardwareQueue& queue, TimePoint now) {
@@ -246,14 +244,13 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
   BeginTimes(queue, now, work_now);
   for (size_t begin = 0; begin < retired_.size();) {
     size_t end = begin;
-    Session* const session = retired_sessions_[begin].get();
-    while (end < retired_.size() && retired_sessions_[end].get() == session) ++end;
+    Session* const session = retired_of_[begin].session.get();
+    while (end < retired_.size() && retired_of_[end].session.get() == session) ++end;
     session->Done(std::span(retired_).subspan(begin, end - begin));
     begin = end;
   }
   retired_.clear();
-  retired_sessions_.clear();
-  retired_watches_.clear();
+  retired_of_.clear();
   round_had_news_ = true;
 }
 

@@ -148,7 +148,7 @@ void BatchDecoder::AppendUnexecuted(SessionQueue& queue, const Arriving& one) {
   if (queue.failed()) return AppendToFailed(queue, one, queue.cause);
   if (queue.never_opened) return AppendToFailed(queue, one, {queue.id, 0});
   // Reported with the error before it, whose task keeps what it costs.
-  Unexecuted(queue, one, {queue.id, queue.doomed_from});
+  Unexecuted(queue, one, {queue.id, queue.failing_from});
   queue.operations.back()->held.total += one.cost;
 }
 
@@ -182,7 +182,7 @@ void BatchDecoder::AppendRefused(SessionQueue& queue, std::shared_ptr<Operation>
   task->held.total = one.cost;
   Operation* const refused = task.get();
   queue.operations.push_back(std::move(task));
-  queue.Doom(refused, std::move(error));
+  queue.MarkFailed(refused, std::move(error));
 }
 
 // A command that will not run: what it would have made never comes to be, and says why.

@@ -177,9 +177,7 @@ Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* f
   budget_->Spend(0, 1 + arguments.buffers.size());
   for (const BufferArgumentRequest& argument : arguments.buffers) {
     if (buffers->size() == kMaxLaunchBuffers) {
-      return InvalidError(field,
-                          "more than {} buffer arguments; that many are allowed in one launch",
-                          kMaxLaunchBuffers);
+      return InvalidError(field, "more than {} buffer arguments in one launch", kMaxLaunchBuffers);
     }
     if (Refusal refusal = GetBuffer(argument.buffer, field, task, &buffers->emplace_back())) {
       return refusal;

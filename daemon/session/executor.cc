@@ -15,25 +15,26 @@ Executor::Executor(SessionEnvironment& environment, Outbox& outbox, ReceiveWindo
       window_(window),
       handles_(environment.limits, use_, share.session),
       frees_(handles_),
+      rollback_(handles_, frees_),
       queues_(outbox, share),
       issuer_(environment, outbox, timeouts, handles_, frees_, queues_, share),
       decoder_({environment, outbox, timeouts, use_, window_, handles_, queues_, frees_, issuer_},
                workers) {}
 
-void Executor::Pump() {
+void Executor::Advance() {
   bool again = true;
   while (again) {
     again = false;
     for (auto& [id, queue] : queues_.all()) {
-      if (!queue.operations.empty()) again |= PumpQueue(queue);
+      if (!queue.operations.empty()) again |= AdvanceQueue(queue);
     }
     again |= frees_.Release(queues_);
   }
 }
 
 // True if something has begun, ended or is known not to run: others may have waited for it.
-bool Executor::PumpQueue(SessionQueue& queue) {
-  bool changed = queue.waiting > 0 && DoomWaiters(queue);
+bool Executor::AdvanceQueue(SessionQueue& queue) {
+  bool changed = queue.waiting > 0 && FailWaiters(queue);
   do {
     changed |= BeginReady(queue);
     issuer_.MakeNext(queue);
@@ -50,7 +51,7 @@ bool Executor::BeginReady(SessionQueue& queue) {
     if (task.error || task.stage == Operation::Stage::kOnHost) break;
     if (quarantined_) {  // it was decoded in part when the quarantine began
       task.error_through = queue.sent;
-      queue.Doom(&task, *quarantined_);
+      queue.MarkFailed(&task, *quarantined_);
       break;
     }
     ErrorReply error;
@@ -58,7 +59,7 @@ bool Executor::BeginReady(SessionQueue& queue) {
     if (step == Issuer::Step::kDone) step = issuer_.Begin(task, queue.begun == 0, &error);
     if (step == Issuer::Step::kBlocked) break;
     if (step == Issuer::Step::kRefused) {
-      queue.Doom(&task, std::move(error));
+      queue.MarkFailed(&task, std::move(error));
       break;
     }
     task.stage = Operation::Stage::kBegun;
@@ -69,13 +70,13 @@ bool Executor::BeginReady(SessionQueue& queue) {
 }
 
 // An operation may begin when what it waits for has: the scheduler leaves its slices in the queue until those are on
-// the card, and the card does the rest. What is doomed does not get there; its error comes first.
+// the card, and the card does the rest. What is failing does not get there; its error comes first.
 Issuer::Step Executor::Ready(const Operation& task, ErrorReply* error) const {
   for (size_t i = 0; i < task.waits.size(); ++i) {
     const QueuePosition& wait = task.waits[i];
     const SessionQueue& other = queues_.At(wait.queue);
     if (!other.Begun(wait.value)) return Issuer::Step::kBlocked;
-    if (!other.Ended(wait.value) && other.doomed() && wait.value >= other.doomed_from) {
+    if (!other.Ended(wait.value) && other.failing() && wait.value >= other.failing_from) {
       return Issuer::Step::kBlocked;
     }
     // An object that the task names says itself whether the command that made it failed.
@@ -96,7 +97,7 @@ void Executor::KeepWaits(SessionQueue& queue, Operation& task) {
 }
 
 // Operations that have begun and wait for what failed, or will not run.
-bool Executor::DoomWaiters(SessionQueue& queue) {
+bool Executor::FailWaiters(SessionQueue& queue) {
   // None waited for a failure when it began: without a new one there is nothing to find.
   const uint64_t failures = queues_.failures();
   if (std::exchange(queue.failures_known, failures) == failures) return false;
@@ -108,13 +109,13 @@ bool Executor::DoomWaiters(SessionQueue& queue) {
       const SessionQueue& other = queues_.At(wait.queue);
       const QueuePosition* const cause = other.failures.CauseOf(wait.value);
       if (cause != nullptr) {
-        queue.Doom(&task, CausedByError(*cause));
+        queue.MarkFailed(&task, CausedByError(*cause));
         return true;
       }
-      const bool doomed =
-          !other.Ended(wait.value) && other.doomed() && wait.value >= other.doomed_from;
-      if (!doomed || (queue.doomed() && queue.doomed_from <= task.first_value)) continue;
-      queue.DoomFrom(task);
+      const bool failing =
+          !other.Ended(wait.value) && other.failing() && wait.value >= other.failing_from;
+      if (!failing || (queue.failing() && queue.failing_from <= task.first_value)) continue;
+      queue.MarkFailedFrom(task);
       changed = true;
     }
   }
@@ -184,52 +185,18 @@ void Executor::FailQueue(SessionQueue& queue) {
   queue.failures.Add(first, queue.sent, queue.cause);
   ++queue.times_failed;
   queue.failed_value = first;
-  queue.doomed_from = 0;
+  queue.failing_from = 0;
   queues_.End(queue, queue.sent, queue.sent - first + 1, 0);
   queue.Clear();
   // Backwards, so that a handle freed and made anew is unmade before it is given back.
   std::deque<std::shared_ptr<Operation>> operations = std::exchange(queue.operations, {});
   while (!operations.empty()) {
-    Undo(*operations.back(), queue.cause);
+    rollback_.Undo(*operations.back(), queue.cause);
     Discard(*operations.back());
     operations.pop_back();
   }
   if (const std::shared_ptr<TraceObject> trace = std::exchange(queue.recording, nullptr)) {
-    Unmake(queue, trace->handle, trace.get(), queue.cause);
-  }
-}
-
-void Executor::Unmake(SessionQueue& queue, uint64_t handle, Object* object, QueuePosition cause) {
-  object->state = Object::State::kFailed;
-  object->cause = cause;
-  // A later Free, which did not happen, gave it its place in the limits back.
-  handles_.Discharge(object);
-  handles_.Remove(handle, object);
-  if (handles_.Bury(handle, object->creator, cause)) queue.failed_handles.push_back(handle);
-}
-
-// What the task did when it arrived, or was about to do, did not happen.
-void Executor::Undo(Operation& task, QueuePosition cause) {
-  const auto unmake = [&](uint64_t handle, Object* object) {
-    Unmake(*task.queue, handle, object, cause);
-  };
-  if (auto* allocate = std::get_if<AllocateTask>(&task.body)) {
-    unmake(allocate->handle, allocate->buffer.get());
-  } else if (auto* record = std::get_if<RecordTraceTask>(&task.body)) {
-    if (record->last) unmake(record->trace->handle, record->trace.get());
-  } else if (auto* replay = std::get_if<ReplayTraceTask>(&task.body)) {
-    // If its patches reached the trace, later replays use what they name; if not, what they would have replaced.
-    for (const ReplayTraceTask::Patched& patch : replay->patched) {
-      if (!task.started()) break;
-      auto& kept = replay->trace->buffers[{patch.launch, patch.kernel}];
-      kept.insert(kept.end(), patch.buffers.begin(), patch.buffers.end());
-    }
-  } else if (auto* load = std::get_if<LoadKernelTask>(&task.body)) {
-    unmake(load->handle, load->kernel.get());
-  } else if (auto* create = std::get_if<CreateProgramTask>(&task.body)) {
-    unmake(create->handle, create->program.get());
-  } else if (auto* free = std::get_if<FreeTask>(&task.body)) {
-    frees_.Undo(*free);
+    rollback_.Unmake(queue, trace->handle, trace.get(), queue.cause);
   }
 }
 
@@ -250,7 +217,7 @@ void Executor::ReleaseDropped(Operation& task) {
 bool Executor::MayStart(SessionQueue& queue, TimePoint now) {
   Operation& task = *queue.slices.next()->operation;
   if (task.started() || now <= task.start_by) return true;
-  queue.Doom(&task, StartDeadlineError(queue));
+  queue.MarkFailed(&task, StartDeadlineError(queue));
   return false;
 }
 
@@ -259,7 +226,7 @@ Slice Executor::Submitted(SessionQueue& queue, const Ticket& ticket) {
   slice.operation->stage = Operation::Stage::kStarted;
   issuer_.Submitted(*slice.operation);
   if (BeginReady(queue)) {
-    Pump();  // others may have waited for it
+    Advance();  // others may have waited for it
   } else {
     issuer_.MakeNext(queue);
   }
@@ -267,7 +234,7 @@ Slice Executor::Submitted(SessionQueue& queue, const Ticket& ticket) {
 }
 
 void Executor::Refused(SessionQueue& queue, const SliceError& error) {
-  queue.Doom(queue.slices.next()->operation.get(), ReplyOf(error));
+  queue.MarkFailed(queue.slices.next()->operation.get(), ReplyOf(error));
 }
 
 ErrorReply Executor::StartDeadlineError(const SessionQueue& queue) const {
@@ -300,7 +267,7 @@ void Executor::Failed(const Slice& slice, const SliceError& error) {
   if (!task.dropped()) {
     ErrorReply reply = ReplyOf(error);
     reply.execution_state = task.StateAfter(error.state, slice.bytes);
-    slice.queue->Doom(&task, std::move(reply));
+    slice.queue->MarkFailed(&task, std::move(reply));
   }
   SliceEnded(slice);
 }
@@ -314,13 +281,13 @@ void Executor::SliceEnded(const Slice& slice) {
   ReleaseDropped(task);
 }
 
-void Executor::TakeBack(const Ticket& ticket, Slice slice) {
+void Executor::Requeue(const Ticket& ticket, Slice slice) {
   SessionQueue& queue = *slice.queue;
   Operation& task = *slice.operation;
-  issuer_.TookBack(task);
+  issuer_.LeftCard(task);
   if (slice.read != nullptr) slice.read->data.clear();
-  const bool doomed = queue.doomed() && task.first_value >= queue.doomed_from;
-  if (task.dropped() || task.error || doomed) {
+  const bool failing = queue.failing() && task.first_value >= queue.failing_from;
+  if (task.dropped() || task.error || failing) {
     queue.slices.TakeOff(ticket);
     ReleaseDropped(task);
   } else {
@@ -352,7 +319,7 @@ void Executor::Suspend(const ErrorReply& error) {
       const bool replay = std::holds_alternative<ReplayTraceTask>(task.body);
       if (task.started() && (!replay || i < queue.passed)) continue;
       if (!task.has_run_in_part()) task.error_through = queue.sent;
-      queue.Doom(&task, error);
+      queue.MarkFailed(&task, error);
       break;
     }
   }
@@ -383,7 +350,7 @@ void Executor::CheckDeadlines(TimePoint now) {
     for (const auto& task : queue.operations) {
       if (task->started() || task->error) continue;
       if (task->start_by < now) {
-        queue.Doom(task.get(), StartDeadlineError(queue));
+        queue.MarkFailed(task.get(), StartDeadlineError(queue));
         break;  // nothing behind it will run
       }
       queues_.AddDeadline(task->start_by);

@@ -1,5 +1,5 @@
-// Executes a session's commands: queues of operations, decoded in the order of arrival (MessageDecoder), begun when what
-// they name exists, ended in the order of their values, with the first error failing its queue.
+// Executes a session's commands: queues of operations, decoded in the order of arrival (MessageDecoder), begun when
+// what they name exists, ended in the order of their values, with the first error failing its queue.
 //
 // Device thread. Slices for the card stand in the queues, where the scheduler finds them; answers for the client go to
 // the outbox.
@@ -16,6 +16,7 @@
 #include "daemon/session/issuer.h"
 #include "daemon/session/message_decoder.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/rollback.h"
 #include "daemon/session/session_queue.h"
 #include "daemon/session/session_queues.h"
 #include "daemon/session/timeouts.h"
@@ -52,16 +53,16 @@ class Executor {
   // The card has taken the next slice of the queue, or refuses it for good.
   Slice Submitted(SessionQueue& queue, const Ticket& ticket);
   void Refused(SessionQueue& queue, const SliceError& error);
-  // A submitted slice has ended, or a reset took it off the card.
+  // A submitted slice has ended, or a reset removed it from the card.
   void Done(Slice& slice);
   void Failed(const Slice& slice, const SliceError& error);
-  void TakeBack(const Ticket& ticket, Slice slice);
+  void Requeue(const Ticket& ticket, Slice slice);
   void Printed(const Operation& operation, KernelPrint print);
   // The operation's host work has ended.
   void HostWorkEnded(Operation& operation);
 
   // Goes on as far as possible. Call after any of the above.
-  void Pump();
+  void Advance();
   void CheckDeadlines(TimePoint now);
 
   // ---- what stands where
@@ -74,17 +75,15 @@ class Executor {
   const SessionQueues& queues() const { return queues_; }
 
  private:
-  bool PumpQueue(SessionQueue& queue);
+  bool AdvanceQueue(SessionQueue& queue);
   bool BeginReady(SessionQueue& queue);
   Issuer::Step Ready(const Operation& task, ErrorReply* error) const;
   void KeepWaits(SessionQueue& queue, Operation& task);
-  bool DoomWaiters(SessionQueue& queue);
+  bool FailWaiters(SessionQueue& queue);
   bool WaitsOver(Operation& task) const;
   bool RetireHead(SessionQueue& queue);
   void Complete(SessionQueue& queue, Operation& task);
   void FailQueue(SessionQueue& queue);
-  void Undo(Operation& task, QueuePosition cause);
-  void Unmake(SessionQueue& queue, uint64_t handle, Object* object, QueuePosition cause);
   void Discard(Operation& task);
   void SliceEnded(const Slice& slice);
   void ReleaseDropped(Operation& task);
@@ -97,6 +96,7 @@ class Executor {
   WindowAccount window_;
   HandleTable handles_;
   DeferredFrees frees_;
+  Rollback rollback_;
   SessionQueues queues_;
   Issuer issuer_;
   MessageDecoder decoder_;

@@ -154,7 +154,8 @@ Issuer::Step Issuer::BeginOne(LaunchTask& launch, Operation&, bool, ErrorReply* 
 void Issuer::MakeNext(SessionQueue& queue) {
   while (queue.slices.next() == nullptr && queue.passed < queue.begun) {
     const std::shared_ptr<Operation>& operation = queue.operations[queue.passed];
-    if (operation->error || (queue.doomed() && operation->first_value >= queue.doomed_from)) return;
+    if (operation->error || (queue.failing() && operation->first_value >= queue.failing_from))
+      return;
     Slice slice;
     if (SliceMaker::AllMade(*operation)) {
       if (!operation->counted) AddWaits(queue, *operation);
@@ -196,10 +197,10 @@ void Issuer::Submitted(Operation& task) {
 
 void Issuer::Ended(Operation& task, const Slice& slice) {
   LearnLaunchTimes(task, slice, environment_.windows.launch_guess);
-  TookBack(task);
+  LeftCard(task);
 }
 
-void Issuer::TookBack(Operation& task) {
+void Issuer::LeftCard(Operation& task) {
   --outstanding_;
   --task.outstanding;
 }
@@ -219,7 +220,7 @@ void Issuer::DoOnHost(Operation& task, std::function<void()> work) {
 }
 
 void Issuer::HostWorkEnded(Operation& task) {
-  TookBack(task);
+  LeftCard(task);
   if (task.stage == Operation::Stage::kOnHost) task.stage = Operation::Stage::kQueued;
 }
 

@@ -48,10 +48,10 @@ class Issuer {
   // All bytes of the kernel are there: has them loaded.
   void LoadOnHost(Operation& task, LoadKernelTask& load);
 
-  // A slice of the operation is on the card; it has ended there, or was taken back; host work has ended.
+  // A slice of the operation is on the card; it has ended there, or is requeued; host work has ended.
   void Submitted(Operation& task);
   void Ended(Operation& task, const Slice& slice);
-  void TookBack(Operation& task);
+  void LeftCard(Operation& task);
   void HostWorkEnded(Operation& task);
 
   // For the host thread: the session empties them.

@@ -125,7 +125,7 @@ Status MessageDecoder::Supply(DataChunk& chunk) {
   SessionQueue& queue = *found;
   Operation* const task = queue.Find(chunk.value);
   const bool runs =
-      task != nullptr && !task->error && !(queue.doomed() && chunk.value >= queue.doomed_from);
+      task != nullptr && !task->error && !(queue.failing() && chunk.value >= queue.failing_from);
   if (runs) return TakeChunk(queue, *task, chunk);
   const bool unexecuted =
       chunk.value != 0 && chunk.value <= queue.sent &&
@@ -165,7 +165,7 @@ Status MessageDecoder::TakeChunk(SessionQueue& queue, Operation& task, DataChunk
   }
   // A kernel's bytes are charged as the kernel is. They would fill a window that is smaller than the file.
   if (Refusal refusal = ChargeKernel(load, bytes)) {
-    queue.Doom(&task, *std::move(refusal));
+    queue.MarkFailed(&task, *std::move(refusal));
     return OkStatus();
   }
   load->bytes += chunk.payload;
@@ -193,7 +193,7 @@ void MessageDecoder::KernelLoaded(Operation& task, LoadKernelTask& load) {
   if (!image.ok()) return;
   if (Refusal refusal = ChargeKernel(&load, HeldBytes(**image))) {
     image = std::shared_ptr<const KernelImage>();
-    task.queue->Doom(&task, *std::move(refusal));
+    task.queue->MarkFailed(&task, *std::move(refusal));
   }
 }
 
@@ -225,8 +225,8 @@ Status MessageDecoder::Cancel(const QueuePosition& from) {
   Operation& task = **found;
   if (!task.error) {
     task.error_through = queue.sent;
-    queue.Doom(&task, MakeError(StatusCode::kCancelled, reason::kCancelled, "",
-                                "cancelled before it started"));
+    queue.MarkFailed(&task, MakeError(StatusCode::kCancelled, reason::kCancelled, "",
+                                      "cancelled before it started"));
   }
   return OkStatus();
 }
@@ -235,7 +235,7 @@ void MessageDecoder::FinishInput() {
   for (auto& [id, queue] : queues_.all()) {
     for (const auto& task : queue.operations) {
       if (!task->LacksData()) continue;
-      queue.Doom(
+      queue.MarkFailed(
           task.get(),
           InvalidError("data", "the client finished before it had sent all data of this command"));
       break;

@@ -1,7 +1,7 @@
 // The slices of one queue: those that the card is to be given next, and how far it is with those that it has.
 //
-// A queue's slices are submitted in the order of its commands. What waits for a command of the queue asks here whether
-// everything up to it is on the card, how long that should take, and which ticket stands for it.
+// A queue's slices are submitted in the order of its commands. For what waits for a command of the queue they say
+// whether everything up to it is on the card, how long that should take, and which ticket stands for it.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ class QueueSlices {
   // The ticket with which everything up to `value` is done; none: it is done already.
   std::optional<Ticket> TicketOf(uint64_t value) const;
 
-  bool listed = false;  // the scheduler counts on the next slice
+  bool listed = false;  // the scheduler has the queue among those with a next slice
+  bool listing_changed() const { return listed == next_.empty(); }
 
  private:
   struct Submission {

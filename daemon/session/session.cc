@@ -35,7 +35,7 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       outbox_(window_, environment.limits, user_use, transport_->newest,
               {output, false, peer.pid, ReconnectTimeout(hello)}, lease.waiting),
       inbox_(window_, welcome_.token, output, lease.waiting),
-      figures_(ConstantFigures(), environment.clock->Now()),
+      figures_(share_, client_, environment.clock->Now()),
       executor_(environment, outbox_, window_, timeouts_, share_, lease.workers, user_use),
       connection_(outbox_.connection()),
       waiting_(lease.waiting),
@@ -117,13 +117,7 @@ void Session::SetTimeouts(const TimeoutsReply& timeouts) {
 }
 
 LimitUsageReply Session::LimitUsage() const {
-  LimitUsageReply uses;
-  uses.scope = LimitScope::kSession;
-  uses.session = id();
-  uses.uid = peer_.uid;
-  uses.user = client_.user;
-  uses.client_name = client_.name;
-  uses.uses = executor_.use().Describe();
+  LimitUsageReply uses = executor_.use().Describe(client_);
   const auto set = [&uses](Resource resource, uint64_t used) {
     uses.uses[static_cast<size_t>(resource)].used = used;
   };
@@ -205,14 +199,13 @@ void Session::PassHostWorkOn() {
 
 void Session::ListSlices() {
   for (auto& [number, queue] : executor_.queues().all()) {
-    const bool any = queue.slices.next() != nullptr;
-    if (any != queue.slices.listed) environment_.host->NextSliceChanged(queue);
+    if (queue.slices.listing_changed()) environment_.host->NextSliceChanged(queue);
   }
 }
 
 void Session::Advance() {
   if (!WaitsForData()) last_data_ = environment_.clock->Now();
-  if (open()) executor_.Pump();
+  if (open()) executor_.Advance();
   PassHostWorkOn();
   ListSlices();
   const uint64_t ended = executor_.queues().commands_ended();
@@ -285,8 +278,8 @@ void Session::Failed(const Slice& slice, const SliceError& error) {
   ReleaseIfIdle();
 }
 
-void Session::TakeBack(const Ticket& ticket, Slice slice) {
-  executor_.TakeBack(ticket, std::move(slice));
+void Session::Requeue(const Ticket& ticket, Slice slice) {
+  executor_.Requeue(ticket, std::move(slice));
   Advance();
   ReleaseIfIdle();
 }
@@ -411,18 +404,6 @@ ErrorReply Session::DrainingError() {
 }
 
 // ---- figures
-
-SessionInfoReply Session::ConstantFigures() const {
-  SessionInfoReply info;
-  info.session = id();
-  info.client_name = client_.name;
-  info.user = client_.user;
-  info.uid = peer_.uid;
-  info.lease = share_.lease;
-  info.weight = share_.weight;
-  info.priority = share_.priority;
-  return info;
-}
 
 SessionState Session::State() const {
   if (open() && quarantine_.active()) return SessionState::kQuarantined;

@@ -7,7 +7,7 @@
 // send again.
 //
 // Everything but its inbox, outbox, window, figures and timeouts, which are thread-safe, belongs to the device thread.
-// The executor decides what becomes of commands; this class lists their slices with the scheduler, and passes host work on.
+// The executor decides what becomes of commands; this class lists their slices with the scheduler.
 #pragma once
 
 #include <cstdint>
@@ -88,15 +88,15 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   // The next slice of the queue may go to the card. False: it is there no more, its start deadline has passed.
   bool MayStart(SessionQueue& queue, TimePoint now);
-  // The card has taken the next slice of the queue, which ends exactly once: Done, Failed or TakeBack.
+  // The card has taken the next slice of the queue, which ends exactly once: Done, Failed or Requeue.
   Slice Submitted(SessionQueue& queue, const Ticket& ticket);
   // The next slice of the queue is given up: its command fails.
   void Refused(SessionQueue& queue, const SliceError& error);
   // Slices have ended well, in the order of their submission. Their data may be taken.
   void Done(std::span<Slice> slices);
   void Failed(const Slice& slice, const SliceError& error);
-  // A reset took the slice off the card: it is the next of its queue again. The youngest first.
-  void TakeBack(const Ticket& ticket, Slice slice);
+  // A reset removed the slice from the card: it is the next of its queue again. The youngest first.
+  void Requeue(const Ticket& ticket, Slice slice);
   // A kernel that the slice launched has printed; before the slice ends.
   void Printed(const Slice& slice, KernelPrint print);
 
@@ -124,7 +124,6 @@ class Session final : public std::enable_shared_from_this<Session> {
   bool detached() const { return !connection_.connected() && open(); }
 
   Duration ReconnectTimeout(const HelloRequest& hello) const;
-  SessionInfoReply ConstantFigures() const;
   SessionState State() const;
   void PublishFigures();
 

@@ -11,6 +11,18 @@ uint64_t Nanoseconds(Duration duration) {
 
 }  // namespace
 
+SessionFigures::SessionFigures(const SessionShare& share, const SessionClient& client,
+                               TimePoint opened)
+    : opened_(opened) {
+  info_.session = share.session;
+  info_.client_name = client.name;
+  info_.user = client.user;
+  info_.uid = share.uid;
+  info_.lease = share.lease;
+  info_.weight = share.weight;
+  info_.priority = share.priority;
+}
+
 void SessionFigures::Publish(absl::FunctionRef<void(SessionInfoReply*)> change) {
   MutexLock lock(&mu_);
   change(&info_);

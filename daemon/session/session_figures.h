@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "daemon/session/account.h"
 #include "daemon/session/reply.h"
+#include "daemon/session/share.h"
 #include "daemon/session/slice.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
@@ -17,9 +18,7 @@ namespace ttfd {
 // Thread-safe.
 class SessionFigures {
  public:
-  // `constant`: what never changes, and the rest as it is at first.
-  SessionFigures(SessionInfoReply constant, TimePoint opened)
-      : opened_(opened), info_(std::move(constant)) {}
+  SessionFigures(const SessionShare& share, const SessionClient& client, TimePoint opened);
 
   // ---- Device thread.
 

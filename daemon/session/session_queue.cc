@@ -31,17 +31,18 @@ Operation* SessionQueue::Find(uint64_t value) const {
   return found != operations.end() && (*found)->first_value <= value ? found->get() : nullptr;
 }
 
-void SessionQueue::Doom(Operation* operation, ErrorReply error) {
+void SessionQueue::MarkFailed(Operation* operation, ErrorReply error) {
   if (operation->error) return;  // the first error is the one that counts
   if (operation->has_run_in_part()) error.execution_state = ExecutionState::kUnknown;
   operation->error = std::make_unique<ErrorReply>(std::move(error));
-  DoomFrom(*operation);
+  MarkFailedFrom(*operation);
 }
 
-void SessionQueue::DoomFrom(const Operation& operation) {
+void SessionQueue::MarkFailedFrom(const Operation& operation) {
   ++times_failed;
-  if (doomed_from == 0 || operation.first_value < doomed_from) doomed_from = operation.first_value;
-  slices.DropFrom(doomed_from);
+  if (failing_from == 0 || operation.first_value < failing_from)
+    failing_from = operation.first_value;
+  slices.DropFrom(failing_from);
 }
 
 bool SessionQueue::Begun(uint64_t value) const {

@@ -67,20 +67,20 @@ struct SessionQueue {
 
   // An operation has an error, or will have that of a value it waits for, and is not at the head: what comes from this
   // value on will not run. 0: none.
-  uint64_t doomed_from = 0;
+  uint64_t failing_from = 0;
   // The queue has failed and waits to be cleared. 0: no.
   uint64_t failed_value = 0;
   QueuePosition cause;
   FailureHistory failures;
   uint64_t times_failed =
-      0;  // or was doomed: changes whenever those who wait for it may fail with it
+      0;  // or was failing: changes whenever those who wait for it may fail with it
   uint64_t failures_known = 0;  // of all queues, when those that wait here were last looked at
   std::vector<uint64_t> failed_handles;  // handles that name nothing because of this queue's error
 
   bool failed() const { return failed_value != 0; }
-  bool doomed() const { return doomed_from != 0; }
+  bool failing() const { return failing_from != 0; }
   // Commands that come are not refused because of commands before them.
-  bool accepts() const { return !failed() && !doomed() && !never_opened; }
+  bool accepts() const { return !failed() && !failing() && !never_opened; }
   bool Ended(uint64_t value) const { return value <= completed; }
   // Everything up to this value has begun.
   bool Begun(uint64_t value) const;
@@ -92,9 +92,9 @@ struct SessionQueue {
   void Clear();
   // The operation that stands for this value; null if it has ended or will not run.
   Operation* Find(uint64_t value) const;
-  void Doom(Operation* operation, ErrorReply error);
+  void MarkFailed(Operation* operation, ErrorReply error);
   // The same for an operation whose error is still to come.
-  void DoomFrom(const Operation& operation);
+  void MarkFailedFrom(const Operation& operation);
 };
 
 }  // namespace ttfd

@@ -165,12 +165,17 @@ Refusal SessionUse::CheckUser(Resource resource, uint64_t amount, const char* fi
   return LimitError(field, limit.user_name, limit.of_user(limits_), all, what);
 }
 
-std::vector<LimitUseReply> SessionUse::Describe() const {
-  std::vector<LimitUseReply> uses;
+LimitUsageReply SessionUse::Describe(const SessionClient& client) const {
+  LimitUsageReply reply;
+  reply.scope = LimitScope::kSession;
+  reply.session = client.session;
+  reply.uid = client.uid;
+  reply.user = client.user;
+  reply.client_name = client.name;
   for (const CountedLimit& limit : kCounted) {
-    uses.push_back({limit.session_name, limit.of_session(limits_), used(limit.resource)});
+    reply.uses.push_back({limit.session_name, limit.of_session(limits_), used(limit.resource)});
   }
-  return uses;
+  return reply;
 }
 
 void SessionUse::Add(Resource resource, uint64_t amount) {

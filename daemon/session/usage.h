@@ -91,7 +91,8 @@ class SessionUse {
   void Remove(Resource resource, uint64_t amount);
   void Set(Resource resource, uint64_t amount);
   void Clear();
-  std::vector<LimitUseReply> Describe() const;
+  // All of its limits, of the session of this client.
+  LimitUsageReply Describe(const SessionClient& client) const;
 
   uint64_t used(Resource resource) const {
     return used_[static_cast<size_t>(resource)].load(std::memory_order_relaxed);

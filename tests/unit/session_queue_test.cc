@@ -152,6 +152,20 @@ TEST_F(SessionQueue, WhatFollowsABarrierWaitsWithIt) {
   EXPECT_EQ(client->Progress(0), 7u);
 }
 
+TEST_F(SessionQueue, WhatWaitsForABarrierInAnotherQueueWaitsForAllThatTheBarrierDoes) {
+  Prepare();
+  client->OpenQueue(ComputeQueue(2));
+  card->hold = true;
+  client->SendOn(1, {}, InlineWrite(1, 0, Pattern(64)));
+  client->SendOn(2, {{1, 1}}, BarrierRequest{});
+  client->SendOn(0, {{2, 1}}, Launch(3));
+  Rounds();
+  EXPECT_THAT(card->log, Not(Contains("launch"))) << "the write has not ended";
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->Progress(0), 6u);
+}
+
 TEST_F(SessionQueue, QueuesOfOneRouteNeedNoWaitOnTheCard) {
   Prepare();
   client->OpenQueue(ComputeQueue(2));

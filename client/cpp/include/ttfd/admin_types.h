@@ -89,7 +89,7 @@ struct HardwareQueueInfo {
   uint32_t index = 0;
   uint32_t in_flight = 0;  // operations submitted to the card and not completed
   uint64_t completed = 0;  // operations, since the daemon started
-  uint32_t waiting = 0;    // operations that wait for a time slice
+  uint32_t waiting = 0;    // queues whose next operation waits for a time slice
   uint64_t device_ns = 0;  // busy time of the card since the daemon started
 };
 
