@@ -49,9 +49,8 @@ bool Executor::BeginReady(SessionQueue& queue) {
          queue.begun - queue.passed < environment_.windows.begun_operations) {
     Operation& task = *queue.operations[queue.begun];
     if (task.error || task.stage == Operation::Stage::kOnHost) break;
-    if (quarantined_) {  // it was decoded in part when the quarantine began
-      task.error_through = queue.sent;
-      queue.MarkFailed(&task, *quarantined_);
+    if (quarantined_) {  // its batch was decoded in part when the quarantine began
+      Quarantine(queue, &task);
       break;
     }
     ErrorReply error;
@@ -286,6 +285,7 @@ void Executor::Requeue(const Ticket& ticket, Slice slice) {
   Operation& task = *slice.operation;
   issuer_.LeftCard(task);
   if (slice.read != nullptr) slice.read->data.clear();
+  if (quarantined_ && slice.runs_kernels() && !task.dropped()) Quarantine(queue, &task);
   const bool failing = queue.failing() && task.first_value >= queue.failing_from;
   if (task.dropped() || task.error || failing) {
     queue.slices.TakeOff(ticket);
@@ -318,11 +318,15 @@ void Executor::Suspend(const ErrorReply& error) {
       // What has started runs to its end, but for a replay with launches that the card does not have.
       const bool replay = std::holds_alternative<ReplayTraceTask>(task.body);
       if (task.started() && (!replay || i < queue.passed)) continue;
-      if (!task.has_run_in_part()) task.error_through = queue.sent;
-      queue.MarkFailed(&task, error);
+      Quarantine(queue, &task);
       break;
     }
   }
+}
+
+void Executor::Quarantine(SessionQueue& queue, Operation* task) {
+  if (!task->has_run_in_part()) task->error_through = queue.sent;
+  queue.MarkFailed(task, *quarantined_);
 }
 
 void Executor::Unsuspend() {

@@ -75,6 +75,8 @@ class Executor {
   const SessionQueues& queues() const { return queues_; }
 
  private:
+  // The operation and what is behind it do not run.
+  void Quarantine(SessionQueue& queue, Operation* task);
   bool AdvanceQueue(SessionQueue& queue);
   bool BeginReady(SessionQueue& queue);
   Issuer::Step Ready(const Operation& task, ErrorReply* error) const;
