@@ -69,6 +69,8 @@ class Executor {
 
   std::vector<HostJob>& host_jobs() { return issuer_.host_jobs(); }
   bool outstanding() const { return issuer_.outstanding(); }
+  // The same, or slices wait for the card.
+  bool busy() const { return outstanding() || queues_.have_slices(); }
   const HandleTable& handles() const { return handles_; }
   const SessionUse& use() const { return use_; }  // any thread
   SessionQueues& queues() { return queues_; }

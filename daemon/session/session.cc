@@ -220,7 +220,7 @@ void Session::Advance() {
 }
 
 void Session::Announce() {
-  outbox_.Announce({!executor_.outstanding(), draining_ || executor_.queues().wait_for_output()});
+  outbox_.Announce({!executor_.busy(), draining_ || executor_.queues().wait_for_output()});
 }
 
 void Session::ScheduleCheck() {

@@ -50,6 +50,11 @@ bool SessionQueues::wait_for_data() const {
   });
 }
 
+bool SessionQueues::have_slices() const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const auto& entry) { return entry.second.slices.next() != nullptr; });
+}
+
 bool SessionQueues::wait_for_output() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
     const SessionQueue& queue = entry.second;

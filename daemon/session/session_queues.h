@@ -40,6 +40,8 @@ class SessionQueues {
   bool finished() const;  // no command has not ended
   // The card has nothing of a streamed command that waits for the client.
   bool wait_for_data() const;
+  // The card is to be given slices.
+  bool have_slices() const;
   // A read waits for its client to take what there is.
   bool wait_for_output() const;
 
