@@ -32,7 +32,6 @@ class Issuer {
          HandleTable& handles, const DeferredFrees& frees, const SessionQueues& queues,
          const SessionShare& share)
       : environment_(environment),
-        outbox_(outbox),
         timeouts_(timeouts),
         handles_(handles),
         frees_(frees),
@@ -88,7 +87,6 @@ class Issuer {
   bool NeedsZeroing(const AllocateTask& allocate) const;
 
   SessionEnvironment& environment_;
-  Outbox& outbox_;
   const Timeouts& timeouts_;
   HandleTable& handles_;
   const DeferredFrees& frees_;
