@@ -92,7 +92,7 @@ class Engine {
     std::optional<bool> in_use;
   };
 
-  // Of a slice that has ended.
+  // The session and the times of a slice that has ended.
   struct Retired {
     std::shared_ptr<Session> session;
     Watch watch;

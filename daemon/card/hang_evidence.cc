@@ -93,7 +93,7 @@ HangReport Engine::HostEvidence(const Status& why) {
     }
     report.queues.push_back(dispatcher_->HostRecord(queue.index));
   }
-  // What waits for space has no turn yet.
+  // A slice that waits for space has no turn yet.
   std::stable_sort(report.works.begin(), report.works.end(),
                    [](const HangWork& a, const HangWork& b) { return a.turn - 1 < b.turn - 1; });
   const auto& recent = recent_.launches();

@@ -34,7 +34,7 @@ struct Watch {
 };
 
 struct SubmittedSlice {
-  std::shared_ptr<Session> session;  // null: it has been told of the end
+  std::shared_ptr<Session> session;  // null: its command has failed already
   Slice slice;
   uint64_t ticket = 0;
   uint64_t turn = 0;          // of its submission, over all hardware queues

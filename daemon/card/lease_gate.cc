@@ -1,4 +1,4 @@
-// Which slices may be taken while parts of the card are leased.
+// Decides which slices may be taken while parts of the card are leased.
 #include "daemon/card/lease_gate.h"
 
 #include "daemon/session/session_queue.h"

@@ -1,4 +1,4 @@
-// Which slices may be taken while parts of the card are leased: this class alone keeps sessions off what others lease.
+// Decides which slices may be taken while parts of the card are leased: nothing else keeps sessions off leased parts.
 //
 //   slice of                the whole device leased   some workers leased
 //   that lease              taken                     taken; its queues have no other workers

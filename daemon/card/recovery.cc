@@ -160,7 +160,7 @@ bool Engine::MayPlayAgain(const std::vector<Verdict>& verdicts, bool told) {
 void Engine::FailInFlight(const SliceError& error) {
   for (HardwareQueue& queue : queues_) {
     for (const SubmittedSlice& entry : std::exchange(queue.in_flight, {})) {
-      if (entry.session == nullptr) continue;  // it has been told
+      if (entry.session == nullptr) continue;  // its command has failed already
       queue.scheduler.Refund(entry.slice);
       entry.slice.queue->slices.Ended({queue.index, entry.ticket});
       entry.session->Failed(entry.slice, error);

@@ -1,4 +1,4 @@
-// What becomes of the slices that were on a card that had to be reset.
+// Decides what happens to slices that were on a card that had to be reset.
 #include "daemon/card/replay.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What becomes of the slices that were on a card that had to be reset: decided by evidence, so that whoever was not
+// Decides what happens to slices that were on a card that had to be reset: decided by evidence, so that whoever was not
 // touched hears nothing.
 #pragma once
 

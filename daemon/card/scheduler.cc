@@ -1,4 +1,4 @@
-// What may be taken, and what it is expected to cost.
+// Picks the next slice, estimates costs and learns from measured times.
 #include "daemon/card/scheduler.h"
 
 #include <algorithm>

@@ -69,7 +69,7 @@ bool Executor::BeginReady(SessionQueue& queue) {
 }
 
 // An operation may begin when what it waits for has: the scheduler leaves its slices in the queue until those are on
-// the card, and the card does the rest. What is failing does not get there; its error comes first.
+// the card, and the card does the rest. A failing operation does not get there; its error comes first.
 Issuer::Step Executor::Ready(const Operation& task, ErrorReply* error) const {
   for (size_t i = 0; i < task.waits.size(); ++i) {
     const QueuePosition& wait = task.waits[i];
@@ -89,7 +89,7 @@ Issuer::Step Executor::Ready(const Operation& task, ErrorReply* error) const {
   return Issuer::Step::kDone;
 }
 
-// Of its waits those that are not over yet.
+// Keeps the waits that are not over yet.
 void Executor::KeepWaits(SessionQueue& queue, Operation& task) {
   std::erase_if(task.waits, [this](const QueuePosition& wait) { return queues_.Ended(wait); });
   if (!task.waits.empty()) ++queue.waiting;

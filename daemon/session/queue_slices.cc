@@ -1,4 +1,4 @@
-// What of a queue is on the card, and what is next.
+// The slices of one queue: submitted, ended, requeued.
 #include "daemon/session/queue_slices.h"
 
 #include <algorithm>

@@ -34,13 +34,13 @@ class QueueSlices {
   Slice Submitted(const Ticket& ticket);
   // A submitted slice has ended, and so has everything before it, or is about to.
   void Ended(const Ticket& ticket);
-  // A reset took a submitted slice off the card: it is the next again. The youngest first.
+  // A reset removed a submitted slice from the card: it is the next again. The youngest first.
   void Return(const Ticket& ticket, Slice slice);
 
   // The same, but it is given up.
   void TakeOff(const Ticket& ticket);
 
-  // A command without slices (a barrier) whose waits have not ended: what waits for it waits for its end.
+  // A command without slices (a barrier) has waits that have not ended: other queues wait until it ends.
   void AddJoin(uint64_t value) { joins_.push_back(value); }
   void EndJoins(uint64_t through);
 

@@ -12,7 +12,7 @@ void Rollback::Unmake(SessionQueue& queue, uint64_t handle, Object* object, Queu
   if (handles_.Bury(handle, object->creator, cause)) queue.failed_handles.push_back(handle);
 }
 
-// What the task did when it arrived, or was about to do, did not happen.
+// Reverses what the operation did when it arrived.
 void Rollback::Undo(Operation& task, QueuePosition cause) {
   const auto unmake = [&](uint64_t handle, Object* object) {
     Unmake(*task.queue, handle, object, cause);

@@ -86,7 +86,7 @@ struct SessionQueue {
   bool Begun(uint64_t value) const;
   // The card has all slices up to this value, and what of them has not ended should take no longer than `most`.
   bool EndsWithin(uint64_t value, Duration most) const;
-  // A reset took a slice off the card: it is the next again. The youngest first.
+  // A reset removed a slice from the card: it is the next again. The youngest first.
   void Return(const Ticket& ticket, Slice slice);
   // Nothing of it is to be given to the card any more, and no operation is here.
   void Clear();

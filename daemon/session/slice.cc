@@ -1,4 +1,4 @@
-// What a slice is of.
+// The parts of a slice that need its queue and its operation.
 #include "daemon/session/slice.h"
 
 #include <algorithm>

@@ -61,7 +61,7 @@ class LintTest(unittest.TestCase):
                 ("client/cpp/session.cc", "runtime/device/kmd/doctor/doctor.h", "clients see proto only"),
                 ("client/cpp/session.cc", "firmware/ops/words.h", "clients see proto only"),
                 ("client/tensor/src/card.cc", "firmware/kernel_elfs.h", "clients see proto only"),
-                ("daemon/engine/engine.cc", "runtime/device/sim/sim_device.h", "choose a device backend"),
+                ("daemon/card/engine.cc", "runtime/device/sim/sim_device.h", "choose a device backend"),
                 ("runtime/boot/boot.cc", "runtime/sim/chip.h", "behind the device seam"),
                 ("firmware/worker/brisc.cc", "runtime/base/status.h", "firmware includes only"),
                 ("client/cpp/include/ttfd/session.h", "grpcpp/channel.h", "public headers")]:
