@@ -6,6 +6,18 @@
 
 namespace ttfd {
 
+bool ShareWorkers(const Slice& a, const Slice& b) {
+  const TileSet& these = a.route.workers;  // none: all
+  const TileSet& those = b.route.workers;
+  return these.none() || those.none() || (these & those).any();
+}
+
+bool MayOverlap(const Slice& now, const Slice& next) {
+  if (!ShareWorkers(now, next)) return true;
+  return now.share().session == next.share().session &&
+         std::holds_alternative<LaunchCommand>(next.command);
+}
+
 std::vector<BusyWorkers::Set>::iterator BusyWorkers::SetOf(const Slice& slice) {
   return std::find_if(sets_.begin(), sets_.end(), [&slice](const Set& set) {
     return set.workers == slice.route.workers && set.session == slice.share().session;

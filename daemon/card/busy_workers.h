@@ -18,6 +18,14 @@
 
 namespace ttfd {
 
+// Could both run kernels on the same worker? They then run one after the other, in the order of their submission.
+bool ShareWorkers(const Slice& a, const Slice& b);
+
+// May the card place `next` while the kernels of `now` run? Not if the two are of two sessions and share workers: it
+// could not be said later which of them hung or faulted. A segment of a trace begins with a wait for the kernels before
+// it: nothing of it is placed meanwhile.
+bool MayOverlap(const Slice& now, const Slice& next);
+
 class BusyWorkers {
  public:
   // `window`: how much kernels are expected to take that others of their session follow on the same workers.

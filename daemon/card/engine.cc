@@ -143,9 +143,8 @@ void Engine::HandleRequests() {
     for (HardwareQueue& queue : queues_) Retire(queue, device_clock_.Now());
     const SliceError error = ResetError("the card was reset by its administrator");
     if (lost_.ok() && dispatcher_->device_info().memory_survives_reset) {
-      std::vector<Verdict> verdicts = JudgeInFlight();
-      DecideFates(verdicts);
-      EndAndPutBack(verdicts, error);
+      const std::vector<SubmittedSlice*> entries = SlicesInFlight();
+      CarryOut(PlanReset(Stopped(entries)), entries, error);
     } else {
       FailInFlight(error);
     }
@@ -197,7 +196,7 @@ Status Engine::SubmitAndPoll() {
   for (HardwareQueue& queue : queues_) {
     Status submitted = SubmitReady(queue, now);
     if (!submitted.ok()) {
-      refused_ = &queue;
+      stop_place_ = {.hardware_queue = queue.index, .refused = true};
       return submitted;
     }
     busy = busy || !queue.in_flight.empty() || queue.refused != nullptr;

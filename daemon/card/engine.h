@@ -24,7 +24,7 @@
 #include "daemon/card/profiler.h"
 #include "daemon/card/published_reading.h"
 #include "daemon/card/recent_launches.h"
-#include "daemon/card/replay.h"
+#include "daemon/card/recovery_plan.h"
 #include "daemon/card/slice_bounds.h"
 #include "daemon/hang/hang_report.h"
 #include "runtime/base/backoff.h"
@@ -138,26 +138,17 @@ class Engine {
   void BeginTimes(HardwareQueue& queue, TimePoint now);
   static void BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now);
 
-  // blame.cc. A null verdict is nobody's.
-  Verdict* FindOffender(const StallReport& stall, std::vector<Verdict>& verdicts) const;
-  // May change the offender. True: it is known what happened, though perhaps not who did it.
-  bool WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts, Verdict** offender);
-  bool OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdicts) const;
-  // Returns the queue whose refused slice was suspected before.
-  HardwareQueue* Suspect(const Status& why, const StallReport& stall,
-                         std::vector<Verdict>& verdicts);
-
   // recovery.cc
   void Lose(const Status& why);
   // The launch that the card stopped under fails with `error`.
   void FailOffender(SubmittedSlice& entry, const SliceError& error);
-  // Ends what is to end, keeps what is to run again. `error`: for who was touched.
-  void EndAndPutBack(std::vector<Verdict>& verdicts, const SliceError& error);
-  void PutBack(std::vector<Verdict>& verdicts);
-  std::vector<Verdict> JudgeInFlight();
+  std::vector<SubmittedSlice*> SlicesInFlight();
+  std::vector<StoppedSlice> Stopped(const std::vector<SubmittedSlice*>& entries);
+  // Ends and requeues all slices but the offender. `error`: of those that were interrupted.
+  void CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
+                const SliceError& error);
+  HardwareQueue* SuspectRefused(const std::optional<StopPlace>& place);
   void FailInFlight(const SliceError& error);
-  // May `verdicts` be played again, or has that been tried too often?
-  bool MayPlayAgain(const std::vector<Verdict>& verdicts, bool told);
   void FailQueued(const SliceError& error);
   Status Recover(const std::string& why);
   Status TryBoot(ResetStrength strength, const std::string& why);
@@ -168,7 +159,8 @@ class Engine {
 
   // hang_evidence.cc
   HangReport HostEvidence(const Status& why);
-  static void AddVerdicts(const std::vector<Verdict>& verdicts, HangReport* report);
+  static void AddPlan(const RecoveryPlan& plan, const std::vector<StoppedSlice>& stopped,
+                      HangReport* report);
 
   // Constant after construction.
   const std::unique_ptr<Dispatcher> dispatcher_;
@@ -199,14 +191,10 @@ class Engine {
   Requests taken_;
   std::array<HardwareQueue, kHardwareQueues> queues_;
   std::vector<Slice> retired_;
-  std::vector<Retired> retired_of_;  // of each
-  std::vector<bool> shared_out_;     // while they share their time
-  uint64_t turns_ = 0;               // slices submitted
-  // The reason for the timeout that just fired; number 0: what its queue holds.
-  std::optional<Ticket> late_;
-  HardwareQueue* refused_ = nullptr;  // to which the card took nothing more: why it is lost
-  uint32_t fruitless_resets_ = 0;     // in a row: nothing has ended since the one before
-  uint64_t ended_then_ = 0;           // of all slices, at the last reset
+  std::vector<Retired> retired_of_;      // of each
+  std::vector<bool> shared_out_;         // while they share their time
+  uint64_t turns_ = 0;                   // slices submitted
+  std::optional<StopPlace> stop_place_;  // set by what has just failed
   bool round_had_news_ = false;
   Backoff backoff_;                   // of rounds in which nothing happens
   std::vector<QuietRequest> quiets_;  // that wait
@@ -217,9 +205,6 @@ class Engine {
   TimePoint next_look_;       // is the card still there, or there again?
   uint32_t boots_tried_ = 0;  // of the last recovery
   RecentLaunches recent_;
-  // Whose launches have ended since the last boot: of this flow alone, or of others as well.
-  uint64_t kernel_flow_ = 0;
-  bool many_flows_ = false;
 
   std::thread thread_;
 };

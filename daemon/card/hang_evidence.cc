@@ -55,8 +55,8 @@ std::string CommandText(const Command& command) {
   return std::visit(Text(), command);
 }
 
-HangWork Describe(uint32_t hardware_queue, const Slice& slice) {
-  HangWork record;
+HangSlice Describe(uint32_t hardware_queue, const Slice& slice) {
+  HangSlice record;
   record.hardware_queue = hardware_queue;
   record.client = slice.share().owner->client();
   record.queue = slice.queue->id;
@@ -82,47 +82,49 @@ HangReport Engine::HostEvidence(const Status& why) {
   report.trigger = std::string(StatusMessage(why));
   for (HardwareQueue& queue : queues_) {
     for (const SubmittedSlice& entry : queue.in_flight) {
-      HangWork work = Describe(queue.index, entry.slice);
-      work.ticket = entry.ticket;
-      work.turn = entry.turn;
-      work.after = entry.after;
-      report.works.push_back(std::move(work));
+      HangSlice slice = Describe(queue.index, entry.slice);
+      slice.ticket = entry.ticket;
+      slice.turn = entry.turn;
+      slice.after = entry.after;
+      report.slices.push_back(std::move(slice));
     }
     if (const Slice* const refused = queue.refused_slice()) {
-      report.works.push_back(Describe(queue.index, *refused));
+      report.slices.push_back(Describe(queue.index, *refused));
     }
     report.queues.push_back(dispatcher_->HostRecord(queue.index));
   }
   // A slice that waits for space has no turn yet.
-  std::stable_sort(report.works.begin(), report.works.end(),
-                   [](const HangWork& a, const HangWork& b) { return a.turn - 1 < b.turn - 1; });
+  std::stable_sort(report.slices.begin(), report.slices.end(),
+                   [](const HangSlice& a, const HangSlice& b) { return a.turn - 1 < b.turn - 1; });
   const auto& recent = recent_.launches();
-  for (auto work = recent.rbegin(); work != recent.rend(); ++work) {
-    HangWork record;
-    record.hardware_queue = work->hardware_queue;
-    record.client.session = work->session;
-    record.queue = work->queue;
-    record.value = work->value;
-    record.programs = *work->programs;
+  for (auto slice = recent.rbegin(); slice != recent.rend(); ++slice) {
+    HangSlice record;
+    record.hardware_queue = slice->hardware_queue;
+    record.client.session = slice->session;
+    record.queue = slice->queue;
+    record.value = slice->value;
+    record.programs = *slice->programs;
     report.recent.push_back(std::move(record));
   }
   report.log = LastLogLines();
   return report;
 }
 
-// What is not judged any more had ended.
-void Engine::AddVerdicts(const std::vector<Verdict>& verdicts, HangReport* report) {
-  for (size_t i = 0; i < report->works.size(); ++i) {
-    HangWork& work = report->works[i];
-    work.state = work.ticket == 0 ? ExecutionState::kNotStarted : ExecutionState::kCompleted;
-    work.fate = work.ticket == 0 ? WorkFate::kReplayed : WorkFate::kEnded;
-    for (const Verdict& verdict : verdicts) {
-      if (verdict.entry->turn != work.turn) continue;
-      work.state = verdict.state;
-      work.fate = verdict.fate;
-      work.why = verdict.why;
-      if (work.fate == WorkFate::kBlamed) report->culprit = static_cast<int64_t>(i);
-      if (verdict.suspected) report->suspect = static_cast<int64_t>(i);
+// What is not planned for any more had ended; a slice without a ticket was not on the card.
+void Engine::AddPlan(const RecoveryPlan& plan, const std::vector<StoppedSlice>& stopped,
+                     HangReport* report) {
+  for (size_t i = 0; i < report->slices.size(); ++i) {
+    HangSlice& slice = report->slices[i];
+    const bool submitted = slice.ticket != 0;
+    slice.state = submitted ? ExecutionState::kCompleted : ExecutionState::kNotStarted;
+    slice.outcome = submitted ? SliceOutcome::kCompleted : SliceOutcome::kRequeued;
+    for (size_t k = 0; k < stopped.size(); ++k) {
+      if (stopped[k].entry->turn != slice.turn) continue;
+      slice.state = plan.steps[k].state;
+      slice.outcome = plan.steps[k].outcome;
+      slice.why = plan.steps[k].why;
+      if (k == plan.offender) report->offender = i;
+      if (k == plan.suspect) report->suspect = i;
     }
   }
 }

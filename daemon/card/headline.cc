@@ -16,18 +16,19 @@ constexpr std::string_view kHint = "; ttfdctl hang show ";
 constexpr size_t kIdBytes = 4;
 constexpr size_t kMostBytes = kFirstLineBytes - kHint.size() - kIdBytes;
 
-bool IsOf(const HartReport& hart, const HangWork& work) {
-  return std::find(work.programs.begin(), work.programs.end(), hart.program) != work.programs.end();
+bool IsOf(const HartReport& hart, const HangSlice& slice) {
+  return std::find(slice.programs.begin(), slice.programs.end(), hart.program) !=
+         slice.programs.end();
 }
 
 bool IsInKernel(const HartReport& hart) { return hart.code.image == CodePlace::Image::kKernel; }
 
 // The hart of a launch whose state explains most: one that faulted, else one in a kernel that waits, else one running.
-const HartReport* ExplainingHart(const StallReport& stall, const HangWork& work) {
+const HartReport* ExplainingHart(const StallReport& stall, const HangSlice& slice) {
   const HartReport* found = nullptr;
   int best = 3;
   for (const HartReport& hart : stall.harts) {
-    if (!IsOf(hart, work)) continue;
+    if (!IsOf(hart, slice)) continue;
     const int rank = hart.faulted ? 0 : !IsInKernel(hart) ? 3 : hart.doing.empty() ? 2 : 1;
     if (rank >= best) continue;
     best = rank;
@@ -36,23 +37,23 @@ const HartReport* ExplainingHart(const StallReport& stall, const HangWork& work)
   return found;
 }
 
-std::string KernelsOf(const HangWork& work) {
-  return fmt::format("{}", fmt::join(work.kernels, ", "));
+std::string KernelsOf(const HangSlice& slice) {
+  return fmt::format("{}", fmt::join(slice.kernels, ", "));
 }
 
 // Says what happened to a launch, by the name of its kernel where it has one.
-std::string OfWork(const HangWork& work, const std::string& kernel, const std::string& what) {
-  return kernel.empty() ? CutText(Printable(work.command + what), kMostBytes)
+std::string OfLaunch(const HangSlice& slice, const std::string& kernel, const std::string& what) {
+  return kernel.empty() ? CutText(Printable(slice.command + what), kMostBytes)
                         : KernelFirstLine(kernel, what, kMostBytes);
 }
 
 std::string CoreText(hw::Coordinate core) { return fmt::format("({},{})", core.x, core.y); }
 
 // "(1,2)", or "16 tiles" on which harts stand in the same kernel.
-std::string TilesText(const StallReport& stall, const HangWork& work, const HartReport& hart) {
+std::string TilesText(const StallReport& stall, const HangSlice& slice, const HartReport& hart) {
   std::set<int32_t> workers;
   for (const HartReport& other : stall.harts) {
-    if (IsOf(other, work) && IsInKernel(other) && other.code.name == hart.code.name) {
+    if (IsOf(other, slice) && IsInKernel(other) && other.code.name == hart.code.name) {
       workers.insert(other.worker);
     }
   }
@@ -69,25 +70,25 @@ std::string LineText(const HartReport& hart) {
   return "";
 }
 
-std::string Doing(const Status& why, const HangWork& work, const HartReport& hart) {
+std::string Doing(const Status& why, const HangSlice& slice, const HartReport& hart) {
   if (!hart.doing.empty()) return hart.doing;
   if (hart.faulted) return hart.text;
   const bool timed_out = StatusMessage(why).find("kernel timeout") != std::string_view::npos;
-  return timed_out ? fmt::format("still running after {} ms", work.timeout_ms) : "running";
+  return timed_out ? fmt::format("still running after {} ms", slice.timeout_ms) : "running";
 }
 
-std::string OfKernel(const Status& why, const HangReport& report, const HangWork& work,
+std::string OfKernel(const Status& why, const HangReport& report, const HangSlice& slice,
                      const HartReport& hart) {
   const bool fault = hart.faulted;
   const std::string end = fmt::format(" {} on {}{}{}{}", fault ? "faulted" : "hung",
-                                      TilesText(report.stall, work, hart), LineText(hart),
-                                      fault ? ": " : ", ", Doing(why, work, hart));
-  return OfWork(work, IsInKernel(hart) ? hart.code.name : KernelsOf(work), end);
+                                      TilesText(report.stall, slice, hart), LineText(hart),
+                                      fault ? ": " : ", ", Doing(why, slice, hart));
+  return OfLaunch(slice, IsInKernel(hart) ? hart.code.name : KernelsOf(slice), end);
 }
 
-// "firmware of worker (1,2) was overwritten"
+// "BRISC firmware of worker (1,2) was overwritten"
 std::string Overwritten(const FirmwareDamage& damage) {
-  return fmt::format("firmware of {} was overwritten",
+  return fmt::format("{} of {} was overwritten", damage.what,
                      damage.where.substr(0, damage.where.find(" tile")));
 }
 
@@ -95,15 +96,15 @@ std::string Overwritten(const FirmwareDamage& damage) {
 
 std::string Headline(const Status& why, const HangReport& report) {
   const std::vector<FirmwareDamage>& damage = report.stall.damage;
-  if (const HangWork* const work = report.offending()) {
-    if (const HartReport* const hart = ExplainingHart(report.stall, *work)) {
-      return OfKernel(why, report, *work, *hart);
+  if (const HangSlice* const slice = report.offending()) {
+    if (const HartReport* const hart = ExplainingHart(report.stall, *slice)) {
+      return OfKernel(why, report, *slice, *hart);
     }
     const std::string_view verb = report.reason == "HANG" ? "hung" : "faulted";
     const std::string end = damage.empty()
                                 ? fmt::format(" {}: {}", verb, StatusMessage(why))
                                 : fmt::format(" {} where {}", verb, Overwritten(damage[0]));
-    return OfWork(*work, KernelsOf(*work), end);
+    return OfLaunch(*slice, KernelsOf(*slice), end);
   }
   return CutText(damage.empty() ? report.summary : Overwritten(damage[0]), kMostBytes);
 }
@@ -114,7 +115,7 @@ std::string HeadlineForOthers(const HangReport& report) {
   }
   if (report.stall.damage.empty())
     return "the card stopped under this, and no kernel is known to be the cause";
-  return "firmware was overwritten, by a kernel of yours or an earlier one";
+  return "firmware or a kernel was overwritten, by a kernel of yours or an earlier one";
 }
 
 std::string WithHint(std::string_view headline, const std::string& id) {

@@ -10,6 +10,9 @@
 namespace ttfd {
 
 void RecentLaunches::Add(uint32_t hardware_queue, const Slice& slice) {
+  const uint64_t session = slice.share().session;
+  if (sole_session_ == 0) sole_session_ = session;
+  of_many_ |= session != sole_session_;
   if (!launches_.empty()) {
     Launch& last = launches_.back();
     if (last.session == slice.share().session && last.queue == slice.queue->id &&

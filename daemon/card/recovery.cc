@@ -18,55 +18,57 @@ constexpr const char* kNoReport = "; no hang report could be kept, the daemon's 
 }  // namespace
 
 // What the card has completed is off the queues; the rest, in the order of its submission.
-std::vector<Verdict> Engine::JudgeInFlight() {
-  std::vector<Verdict> verdicts;
+std::vector<SubmittedSlice*> Engine::SlicesInFlight() {
+  std::vector<SubmittedSlice*> entries;
   for (HardwareQueue& queue : queues_) {
-    for (SubmittedSlice& entry : queue.in_flight) {
-      Verdict& verdict = verdicts.emplace_back();
-      verdict.entry = &entry;
-      verdict.state = dispatcher_->StateOf({queue.index, entry.ticket});
-    }
+    for (SubmittedSlice& entry : queue.in_flight) entries.push_back(&entry);
   }
-  std::sort(verdicts.begin(), verdicts.end(),
-            [](const Verdict& a, const Verdict& b) { return a.entry->turn < b.entry->turn; });
-  return verdicts;
+  std::sort(entries.begin(), entries.end(),
+            [](const SubmittedSlice* a, const SubmittedSlice* b) { return a->turn < b->turn; });
+  return entries;
 }
 
-void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const SliceError& error) {
-  for (Verdict& one : verdicts) {
-    if (one.fate == WorkFate::kBlamed) continue;  // its owner has it
-    SubmittedSlice& entry = *one.entry;
+std::vector<StoppedSlice> Engine::Stopped(const std::vector<SubmittedSlice*>& entries) {
+  std::vector<StoppedSlice> stopped;
+  for (const SubmittedSlice* const entry : entries) {
+    const Ticket ticket{entry->slice.route.hardware_queue, entry->ticket};
+    stopped.push_back({entry, dispatcher_->StateOf(ticket)});
+  }
+  return stopped;
+}
+
+// What runs again goes back to its queue the youngest first: each is the next of its queue then.
+void Engine::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
+                      const SliceError& error) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i == plan.offender) continue;  // its session has it
+    SubmittedSlice& entry = *entries[i];
     Slice& slice = entry.slice;
     HardwareQueue& queue = queues_[slice.route.hardware_queue];
-    if (one.fate == WorkFate::kEnded) {
+    const RecoveryPlan::Step& step = plan.steps[i];
+    queue.scheduler.Refund(slice);  // what it took is not known
+    if (step.outcome == SliceOutcome::kRequeued) continue;
+    slice.queue->slices.Ended({queue.index, entry.ticket});
+    if (step.outcome == SliceOutcome::kCompleted) {
       launches_.fetch_add(slice.launches, std::memory_order_relaxed);
+      if (slice.runs_kernels()) recent_.Add(queue.index, slice);
       queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
       slice.times.began = std::max(entry.watch.began, slice.times.submitted);
-      queue.scheduler.Refund(slice);  // what it took is not known
-      slice.queue->slices.Ended({queue.index, entry.ticket});
       entry.session->Done(std::span(&slice, 1));
-    } else if (one.fate == WorkFate::kTouched) {
-      queue.scheduler.Refund(slice);
-      slice.queue->slices.Ended({queue.index, entry.ticket});
-      entry.session->Failed(slice, error.With(one.state));
+    } else {
+      entry.session->Failed(slice, error.With(step.state));
     }
   }
-  PutBack(verdicts);
-  round_had_news_ = true;
-}
-
-// The youngest first: each is the next of its queue again.
-void Engine::PutBack(std::vector<Verdict>& verdicts) {
-  for (auto verdict = verdicts.rbegin(); verdict != verdicts.rend(); ++verdict) {
-    if (verdict->fate != WorkFate::kReplayed) continue;
-    SubmittedSlice& entry = *verdict->entry;
-    HardwareQueue& queue = queues_[entry.slice.route.hardware_queue];
-    const Ticket ticket{queue.index, entry.ticket};
+  for (size_t i = entries.size(); i-- > 0;) {
+    if (plan.steps[i].outcome != SliceOutcome::kRequeued) continue;
+    SubmittedSlice& entry = *entries[i];
+    const Ticket ticket{entry.slice.route.hardware_queue, entry.ticket};
     dispatcher_->TakeBack(ticket);
-    queue.scheduler.Refund(entry.slice);
+    if (i == plan.suspect) ++entry.slice.suspected;
     entry.session->Requeue(ticket, std::move(entry.slice));
   }
   for (HardwareQueue& queue : queues_) queue.ClearInFlight();
+  round_had_news_ = true;
 }
 
 void Engine::FailOffender(SubmittedSlice& entry, const SliceError& error) {
@@ -79,7 +81,18 @@ void Engine::FailOffender(SubmittedSlice& entry, const SliceError& error) {
   observer_.SessionHung(session->id(), error.hang_report);
 }
 
-// Others hear nothing, unless the reset took something from them; and then what happened, but not in whose code.
+// The queue whose next slice the card did not take when it stopped, if that slice was suspected before.
+HardwareQueue* Engine::SuspectRefused(const std::optional<StopPlace>& place) {
+  for (HardwareQueue& queue : queues_) {
+    if (place.has_value() && place->hardware_queue != queue.index) continue;
+    Slice* const next = queue.refused_slice();
+    if (next != nullptr) return next->suspected++ == 0 ? nullptr : &queue;
+  }
+  return nullptr;
+}
+
+// Other sessions receive nothing, unless the reset took something from them; and then what happened, but not in whose
+// code.
 void Engine::Lose(const Status& why) {
   const TimePoint began = clock_.Now();
   const TimePoint now = device_clock_.Now();
@@ -91,18 +104,15 @@ void Engine::Lose(const Status& why) {
   dispatcher_->SalvagePrints();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
   DescribeStall(why, &report);
-  std::vector<Verdict> verdicts = JudgeInFlight();
-  Verdict* blamed = FindOffender(report.stall, verdicts);
-  const bool damaged = WeighDamage(report.stall, verdicts, &blamed);
-  SubmittedSlice* const culprit = blamed != nullptr ? blamed->entry : nullptr;
-  if (blamed != nullptr) blamed->fate = WorkFate::kBlamed;
-  HardwareQueue* given_up = nullptr;
-  if (blamed == nullptr && !damaged) given_up = Suspect(why, report.stall, verdicts);
-  DecideFates(verdicts);
-  AddVerdicts(verdicts, &report);
+  const std::vector<SubmittedSlice*> entries = SlicesInFlight();
+  const std::vector<StoppedSlice> stopped = Stopped(entries);
+  const std::optional<StopPlace> place = std::exchange(stop_place_, std::nullopt);
+  const RecoveryPlan plan = PlanRecovery(stopped, recent_, report.stall, place);
+  AddPlan(plan, stopped, &report);
   report.headline = Headline(why, report);
-  const Slice* const offender = culprit == nullptr ? nullptr : &culprit->slice;
-  const std::string details = StallDetails(report, offender, damaged);
+  SubmittedSlice* const offender = plan.offender.has_value() ? entries[*plan.offender] : nullptr;
+  const std::string details =
+      StallDetails(report, offender == nullptr ? nullptr : &offender->slice);
   // An id that cannot be looked up is of no use to anybody.
   const auto shown_id = [&] {
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();
@@ -114,21 +124,19 @@ void Engine::Lose(const Status& why) {
   const char* const unkept = kept ? "" : id.empty() ? kNoReport : kUnkept;
   const std::string text = fmt::format("{}\n{}{}", WithHint(report.headline, id), details, unkept);
 
-  if (culprit != nullptr) {
-    FailOffender(*culprit, {StatusCode::kAborted, report.reason, text, false, id, blamed->state});
-  }
-  late_.reset();
-  refused_ = nullptr;
   const SliceError error{
       StatusCode::kUnavailable, "DEVICE_RESET",
       fmt::format("{}\n{}{}", WithHint(HeadlineForOthers(report), id), report.summary, unkept),
       true, id};
-  if (given_up != nullptr && given_up->refused_slice() != nullptr) {
-    given_up->refused_session->Refused(*given_up->refused, error);
+  if (offender != nullptr) {
+    const ExecutionState state = stopped[*plan.offender].state;
+    FailOffender(*offender, {StatusCode::kAborted, report.reason, text, false, id, state});
+  } else if (!plan.suspect.has_value()) {
+    HardwareQueue* const given_up = SuspectRefused(place);
+    if (given_up != nullptr) given_up->refused_session->Refused(*given_up->refused, error);
   }
-  if (dispatcher_->device_info().memory_survives_reset &&
-      MayPlayAgain(verdicts, culprit != nullptr || given_up != nullptr)) {
-    EndAndPutBack(verdicts, error);
+  if (dispatcher_->device_info().memory_survives_reset) {
+    CarryOut(plan, entries, error);
   } else {
     FailInFlight(error);
   }
@@ -138,23 +146,6 @@ void Engine::Lose(const Status& why) {
   report.recovery_ms = std::chrono::duration<double, std::milli>(clock_.Now() - began).count();
   if (hangs != nullptr) hangs->KeepOutcome(report);
   if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
-}
-
-// Each reset ends something, or something has ended since the one before, or it is one of few in a row.
-bool Engine::MayPlayAgain(const std::vector<Verdict>& verdicts, bool told) {
-  constexpr uint32_t kFruitlessResets = 3;
-  uint64_t ended = 0;
-  for (const HardwareQueue& queue : queues_) {
-    ended += queue.shown_completed.load(std::memory_order_relaxed);
-  }
-  const bool ends = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
-    return verdict.fate == WorkFate::kEnded || verdict.fate == WorkFate::kTouched;
-  });
-  const bool fruitful = told || ends || ended != std::exchange(ended_then_, ended);
-  fruitless_resets_ = fruitful ? 0 : fruitless_resets_ + 1;
-  if (fruitless_resets_ <= kFruitlessResets) return true;
-  fruitless_resets_ = 0;
-  return false;
 }
 
 void Engine::FailInFlight(const SliceError& error) {
@@ -189,8 +180,7 @@ Status Engine::TryBoot(ResetStrength strength, const std::string& why) {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
   if (booted.ok()) {
     lost_ = OkStatus();
-    kernel_flow_ = 0;
-    many_flows_ = false;
+    recent_.CardBooted();
     observer_.DeviceStateChanged(DeviceState::kReady, why);
   }
   return booted;
@@ -224,8 +214,7 @@ Status Engine::Recover(const std::string& why) {
 void Engine::GiveCardUp(StatusCode code, const std::string& text) {
   LogError("device lost: {}", text);
   lost_ = Error(code, "{}", text);
-  late_.reset();
-  refused_ = nullptr;
+  stop_place_.reset();
   FailInFlight(ResetError(text));
   observer_.DeviceStateChanged(DeviceState::kFailed, text);
 }

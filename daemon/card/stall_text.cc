@@ -66,7 +66,7 @@ void Append(const std::vector<Alike>& groups, std::string* text) {
 }
 
 // "; ended last: program 4 of session 2, before it ...".
-std::string LastText(const std::vector<HangWork>& recent) {
+std::string LastText(const std::vector<HangSlice>& recent) {
   std::string text;
   for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
     text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
@@ -121,12 +121,13 @@ std::string StallPlaces(const StallReport& stall, std::string_view said) {
 }
 
 std::string PlacesFor(const HangReport& report) {
-  const HangWork* const offending = report.offending();
+  const HangSlice* const offending = report.offending();
   if (offending == nullptr) return report.places;
   const auto own = [&](uint32_t program) {
-    return std::any_of(report.works.begin(), report.works.end(), [&](const HangWork& work) {
-      return work.client.session == offending->client.session &&
-             std::find(work.programs.begin(), work.programs.end(), program) != work.programs.end();
+    return std::any_of(report.slices.begin(), report.slices.end(), [&](const HangSlice& slice) {
+      return slice.client.session == offending->client.session &&
+             std::find(slice.programs.begin(), slice.programs.end(), program) !=
+                 slice.programs.end();
     });
   };
   StallReport stall = report.stall;
@@ -150,10 +151,10 @@ std::string RunnerText(const Slice& slice) {
                      more ? ", ..." : "", slice.share().owner->client().Text());
 }
 
-std::string StallDetails(const HangReport& report, const Slice* offender, bool damaged) {
+std::string StallDetails(const HangReport& report, const Slice* offender) {
   std::string text = report.summary;
   if (offender != nullptr) text += "; it ran " + RunnerText(*offender);
-  if (offender == nullptr && damaged) text += LastText(report.recent);
+  if (offender == nullptr && !report.stall.damage.empty()) text += LastText(report.recent);
   return report.places.empty() ? text : text + "\n" + PlacesFor(report);
 }
 

@@ -32,7 +32,7 @@ std::string RunnerText(const Slice& slice);
 
 // Behind the first line of an error: the summary, which launch it was (null: none is known), of damage which launches
 // ended last, and the places.
-std::string StallDetails(const HangReport& report, const Slice* offender, bool damaged);
+std::string StallDetails(const HangReport& report, const Slice* offender);
 
 // `text` with "; " between its lines.
 std::string OnOneLine(std::string_view text);

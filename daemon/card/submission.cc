@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "daemon/card/engine.h"
-#include "daemon/card/replay.h"
 
 namespace ttfd {
 namespace {
@@ -202,11 +201,6 @@ void Engine::RetireOne(HardwareQueue& queue, SubmittedSlice* entry) {
   }
   if (slice.runs_kernels()) {
     launches_.fetch_add(slice.launches, std::memory_order_relaxed);
-    const uint64_t session = slice.share().session;
-    if (session != kernel_flow_) {
-      many_flows_ |= kernel_flow_ != 0;
-      kernel_flow_ = session;
-    }
     recent_.Add(queue.index, slice);
   } else {
     (slice.read ? bytes_read_ : bytes_written_).fetch_add(slice.bytes, std::memory_order_relaxed);

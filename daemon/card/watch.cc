@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "daemon/card/engine.h"
-#include "daemon/card/replay.h"
 
 namespace ttfd {
 namespace {
@@ -136,7 +135,7 @@ Status Engine::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch
     watch->Begin(now, work_clock_.Now());
     return OkStatus();
   }
-  late_ = Ticket{queue.index, ticket};
+  stop_place_ = {queue.index, ticket, /*refused=*/entry == nullptr};
   return Overdue(kernels ? slice : nullptr, limit);
 }
 

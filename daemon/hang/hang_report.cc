@@ -3,18 +3,18 @@
 
 namespace ttfd {
 
-std::string_view WorkFateName(WorkFate fate) {
-  switch (fate) {
-    case WorkFate::kUndecided:
+std::string_view SliceOutcomeName(SliceOutcome outcome) {
+  switch (outcome) {
+    case SliceOutcome::kUndecided:
       return "undecided";
-    case WorkFate::kEnded:
-      return "ended";
-    case WorkFate::kReplayed:
-      return "replayed";
-    case WorkFate::kBlamed:
-      return "blamed";
-    case WorkFate::kTouched:
-      return "touched";
+    case SliceOutcome::kCompleted:
+      return "completed";
+    case SliceOutcome::kRequeued:
+      return "requeued";
+    case SliceOutcome::kAborted:
+      return "aborted";
+    case SliceOutcome::kInterrupted:
+      return "interrupted";
   }
   return "unknown";
 }

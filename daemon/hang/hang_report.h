@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,19 +14,19 @@
 
 namespace ttfd {
 
-// What becomes of a piece of work that was on the card.
-enum class WorkFate {
+// The outcome of a slice that was on the card when that was reset.
+enum class SliceOutcome {
   kUndecided,
-  kEnded,     // it had ended, though the card had not said so yet
-  kReplayed,  // runs again, from the beginning or for the first time; its client hears nothing
-  kBlamed,    // ABORTED: it hung or faulted
-  kTouched,   // UNAVAILABLE, retryable: it was at work, or what it read is not there any more
+  kCompleted,  // it had completed, though the card had not said so yet
+  kRequeued,   // runs again, from the beginning or for the first time; its client receives nothing
+  kAborted,    // ABORTED: the offender, it hung or faulted
+  kInterrupted,  // UNAVAILABLE, retryable: it was at work, or what it read is not there any more
 };
-std::string_view WorkFateName(WorkFate fate);
+std::string_view SliceOutcomeName(SliceOutcome outcome);
 std::string_view ExecutionStateName(ExecutionState state);
 
-// A piece of work as the host knows it.
-struct HangWork {
+// A slice as the host knows it.
+struct HangSlice {
   uint32_t hardware_queue = 0;
   uint64_t ticket = 0;   // 0: it had not been submitted
   uint64_t turn = 0;     // of its submission, over all hardware queues
@@ -37,8 +39,8 @@ struct HangWork {
   std::vector<uint32_t> programs;
   std::vector<Ticket> after;
   ExecutionState state = ExecutionState::kUnknown;  // once the card has been looked at
-  WorkFate fate = WorkFate::kUndecided;
-  std::string why;  // of the fate
+  SliceOutcome outcome = SliceOutcome::kUndecided;
+  std::string why;  // of the outcome
 };
 
 struct HangReport {
@@ -48,9 +50,9 @@ struct HangReport {
   std::string trigger;  // why the device thread gave the card up
 
   // By the host's own records.
-  std::vector<HangWork> works;  // in the order of their submission
+  std::vector<HangSlice> slices;  // in the order of their submission
   std::vector<HostQueueRecord> queues;
-  std::vector<HangWork>
+  std::vector<HangSlice>
       recent;  // launches that ended last, the newest first: one of them may have left damage behind
   std::vector<std::string> log;
 
@@ -62,19 +64,16 @@ struct HangReport {
   std::string places;   // where the harts stand
 
   // What came of it.
-  int64_t culprit = -1;  // index into works; -1: no offending launch
-  int64_t suspect = -1;  // then: whose turn had come; -1: nobody's
+  std::optional<size_t> offender;  // index into slices; none: no launch is proven to be the cause
+  std::optional<size_t>
+      suspect;  // then: the first that had not completed; none: of no slice on the card
   bool recovered = false;
   std::string recovery;    // how it went, or why not
   double recovery_ms = 0;  // from the decision that the card hangs until it was found to work again
   uint32_t boot_attempts = 0;
 
-  const HangWork* offending() const {
-    return culprit < 0 ? nullptr : &works[static_cast<size_t>(culprit)];
-  }
-  const HangWork* suspected() const {
-    return suspect < 0 ? nullptr : &works[static_cast<size_t>(suspect)];
-  }
+  const HangSlice* offending() const { return offender ? &slices[*offender] : nullptr; }
+  const HangSlice* suspected() const { return suspect ? &slices[*suspect] : nullptr; }
 };
 
 // Keeps reports. Called on the device thread, in this order, so that what is known is kept before the next thing is

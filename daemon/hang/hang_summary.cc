@@ -54,11 +54,11 @@ std::string SummaryJson(const HangReport& report) {
            std::chrono::duration_cast<Milliseconds>(report.time.time_since_epoch()).count())},
       {"reason", report.reason},
       {"headline", report.headline}};
-  if (const HangWork* const work = report.offending()) {
-    json["offender"] = {{"client", ClientJson(work->client)},
-                        {"queue", work->queue},
-                        {"value", work->value},
-                        {"kernels", work->kernels}};
+  if (const HangSlice* const slice = report.offending()) {
+    json["offender"] = {{"client", ClientJson(slice->client)},
+                        {"queue", slice->queue},
+                        {"value", slice->value},
+                        {"kernels", slice->kernels}};
   }
   return JsonText(json);
 }

@@ -47,30 +47,30 @@ Json TicketJson(const Ticket& ticket) {
   return {{"hardware_queue", ticket.hardware_queue}, {"ticket", ticket.number}};
 }
 
-Json WorkJson(const HangWork& work) {
-  Json json = {{"hardware_queue", work.hardware_queue},
-               {"ticket", work.ticket},
-               {"client", ClientJson(work.client)},
-               {"queue", work.queue},
-               {"value", work.value},
-               {"command", work.command}};
-  if (work.timeout_ms != 0) json["timeout_ms"] = work.timeout_ms;
-  if (!work.programs.empty()) json["programs"] = work.programs;
-  if (!work.after.empty()) json["after"] = List(work.after, TicketJson);
-  if (work.fate != WorkFate::kUndecided) {
-    json["state"] = ExecutionStateName(work.state);
-    json["fate"] = WorkFateName(work.fate);
-    json["why"] = work.why;
+Json SliceJson(const HangSlice& slice) {
+  Json json = {{"hardware_queue", slice.hardware_queue},
+               {"ticket", slice.ticket},
+               {"client", ClientJson(slice.client)},
+               {"queue", slice.queue},
+               {"value", slice.value},
+               {"command", slice.command}};
+  if (slice.timeout_ms != 0) json["timeout_ms"] = slice.timeout_ms;
+  if (!slice.programs.empty()) json["programs"] = slice.programs;
+  if (!slice.after.empty()) json["after"] = List(slice.after, TicketJson);
+  if (slice.outcome != SliceOutcome::kUndecided) {
+    json["state"] = ExecutionStateName(slice.state);
+    json["outcome"] = SliceOutcomeName(slice.outcome);
+    json["why"] = slice.why;
   }
   return json;
 }
 
-// What names a work to people: whose it is, and which of its commands.
-Json WhoseJson(const HangWork& work) {
-  return {{"client", ClientJson(work.client)},
-          {"queue", work.queue},
-          {"value", work.value},
-          {"command", work.command}};
+// Names a slice to people: whose it is, and which of its commands.
+Json WhoseJson(const HangSlice& slice) {
+  return {{"client", ClientJson(slice.client)},
+          {"queue", slice.queue},
+          {"value", slice.value},
+          {"command", slice.command}};
 }
 
 Json QueueJson(size_t index, const HostQueueRecord& queue) {
@@ -83,8 +83,8 @@ Json QueueJson(size_t index, const HostQueueRecord& queue) {
 }
 
 void AddHostSide(const HangReport& report, Json* json) {
-  (*json)["works"] = List(report.works, WorkJson);
-  (*json)["ended_last"] = List(report.recent, WorkJson);
+  (*json)["slices"] = List(report.slices, SliceJson);
+  (*json)["ended_last"] = List(report.recent, SliceJson);
   Json& queues = (*json)["hardware_queues"] = Json::array();
   for (size_t i = 0; i < report.queues.size(); ++i)
     queues.push_back(QueueJson(i, report.queues[i]));
@@ -135,13 +135,13 @@ void AddDeviceSide(const HangReport& report, Json* json) {
   (*json)["streams"] = List(stall.streams, StreamJson);
 }
 
-std::string WorkLine(const HangWork& work) {
+std::string SliceLine(const HangSlice& slice) {
   std::string text =
-      fmt::format("CQ{} ticket {}: {}, queue {} value {} of {}", work.hardware_queue, work.ticket,
-                  work.command, work.queue, work.value, work.client.Text());
-  if (work.fate != WorkFate::kUndecided) {
-    text += fmt::format(" -> {} ({}{})", WorkFateName(work.fate), ExecutionStateName(work.state),
-                        work.why.empty() ? "" : ": " + work.why);
+      fmt::format("CQ{} ticket {}: {}, queue {} value {} of {}", slice.hardware_queue, slice.ticket,
+                  slice.command, slice.queue, slice.value, slice.client.Text());
+  if (slice.outcome != SliceOutcome::kUndecided) {
+    text += fmt::format(" -> {} ({}{})", SliceOutcomeName(slice.outcome),
+                        ExecutionStateName(slice.state), slice.why.empty() ? "" : ": " + slice.why);
   }
   return text;
 }
@@ -241,14 +241,14 @@ void AddLog(const HangReport& report, Lines* lines) {
   for (const std::string& line : report.log) lines->Add("{}", line);
 }
 
-void AddVerdict(const HangReport& report, Lines* lines) {
-  if (const HangWork* const blamed = report.offending()) {
-    lines->Add("to blame: {}, queue {} value {}, of {}", blamed->command, blamed->queue,
-               blamed->value, blamed->client.Text());
+void AddCause(const HangReport& report, Lines* lines) {
+  if (const HangSlice* const offender = report.offending()) {
+    lines->Add("caused by: {}, queue {} value {}, of {}", offender->command, offender->queue,
+               offender->value, offender->client.Text());
   } else {
-    lines->Add("nobody's kernel is to blame");
+    lines->Add("no launch is proven to be the cause");
   }
-  if (const HangWork* const suspect = report.suspected()) {
+  if (const HangSlice* const suspect = report.suspected()) {
     lines->Add("it was the turn of {}, queue {} value {}, of {}", suspect->command, suspect->queue,
                suspect->value, suspect->client.Text());
   }
@@ -303,8 +303,8 @@ std::string WholeJson(const HangReport& report) {
   Json json = Header(report);
   json["reason"] = report.reason;
   json["headline"] = report.headline;
-  if (const HangWork* const blamed = report.offending()) json["blamed"] = WhoseJson(*blamed);
-  if (const HangWork* const suspect = report.suspected()) json["suspected"] = WhoseJson(*suspect);
+  if (const HangSlice* const offender = report.offending()) json["offender"] = WhoseJson(*offender);
+  if (const HangSlice* const suspect = report.suspected()) json["suspected"] = WhoseJson(*suspect);
   json["recovered"] = report.recovered;
   json["recovery"] = report.recovery;
   json["recovery_ms"] = report.recovery_ms;
@@ -319,17 +319,17 @@ std::string WholeText(const HangReport& report) {
   lines.Add("{}", report.headline);
   lines.Add("{} {}, {}", report.reason, report.id, TimeText(report.time));
   lines.Add("{}", report.summary);
-  AddVerdict(report, &lines);
+  AddCause(report, &lines);
   lines.Add("recovery: {} in {:.1f} ms, {} boot{}", report.recovery, report.recovery_ms,
             report.boot_attempts, report.boot_attempts == 1 ? "" : "s");
   lines.Add("");
   lines.Add("what was on the card");
-  for (const HangWork& work : report.works) lines.Add("  {}", WorkLine(work));
+  for (const HangSlice& slice : report.slices) lines.Add("  {}", SliceLine(slice));
   lines.Add("");
   lines.Add("launches that ended last");
-  for (const HangWork& work : report.recent) {
-    lines.Add("  CQ{} session {} queue {} value {}, programs {}", work.hardware_queue,
-              work.client.session, work.queue, work.value, fmt::join(work.programs, ", "));
+  for (const HangSlice& slice : report.recent) {
+    lines.Add("  CQ{} session {} queue {} value {}, programs {}", slice.hardware_queue,
+              slice.client.session, slice.queue, slice.value, fmt::join(slice.programs, ", "));
   }
   lines.Add("");
   lines.Add("where it stopped: {} of CQ{}", StalledStageName(report.stall.stage),

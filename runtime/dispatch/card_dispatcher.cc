@@ -395,7 +395,8 @@ std::vector<ResidentKernel> CardDispatcher::Kernels() const {
   std::vector<ResidentKernel> kernels;
   for (const KernelCache::HeldImage& held : launches_.kernels()->Images()) {
     const auto bytes = static_cast<uint32_t>(held.image->bytes.size());
-    kernels.push_back({held.image->name, held.address + kHeader, bytes - kHeader, held.workers});
+    kernels.push_back(
+        {held.image->name, held.address + kHeader, bytes - kHeader, held.tiles.count()});
   }
   return kernels;
 }

@@ -18,9 +18,6 @@ namespace {
 // Entries of one hardware queue that a report decodes, the oldest first: those at work are among them.
 constexpr size_t kDecodedEntries = 256;
 
-// Tiles of which a report says that their firmware was overwritten.
-constexpr size_t kNamedDamages = 4;
-
 // A line for the entry and one for each of its commands.
 void AddRecords(uint32_t number, ByteSpan bytes, std::vector<std::string>* lines) {
   lines->push_back(fmt::format("entry {}: {} bytes", number, bytes.size()));
@@ -137,10 +134,9 @@ StallReport CardDispatcher::HaltAndDiagnose() {
 // Damage first: to collect may acknowledge, which overwrites it. What is published has ended, whatever counters show.
 StallReport CardDispatcher::Examine(CardSnapshot card) {
   card.damage = FindFirmwareDamage(device_, plans_, card, QueueStates(), firmware_, boot_nonce(),
-                                   kNamedDamages);
-  for (CardQueue& queue : queues_) {
+                                   launches_.kernels().now(), launches_.programs());
+  for (CardQueue& queue : queues_)
     if (queue.link != nullptr) queue.Collect().status().IgnoreError();
-  }
   const std::array<QueueState, kHardwareQueues> hosts = QueueStates();
   stopped_ = {std::move(card), {hosts.begin(), hosts.end()}};
   StallReport report;

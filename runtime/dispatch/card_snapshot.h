@@ -33,17 +33,18 @@ struct QueueSnapshot {
       streams{};  // what the counters of the dispatch tile show
 };
 
-// Firmware, or what the host wrote for it, that was overwritten.
+// Firmware, what the host wrote for it, or a kernel that was overwritten; or harts that are held.
 struct FirmwareDamage {
-  std::string where;                 // "worker (3,2) tile (4,4)"
-  std::string what = {};             // "BRISC firmware", "boot block", "control block"
-  int32_t hardware_queue = kWorker;  // whose tile it is, if it prefetches or dispatches
+  std::string where;               // "worker (3,2) tile (4,4)"
+  std::string what = {};           // "BRISC firmware", "boot block", "TRISC0 kernel"
+  int32_t hardware_queue = kNone;  // whose tile it is, if it prefetches or dispatches
+  int32_t worker = kNone;          // else its number, row by row
   hw::Coordinate tile = {0, 0};
   uint32_t address = 0;  // of the first word that differs
   uint32_t expected = 0;
   uint32_t found = 0;
 
-  static constexpr int32_t kWorker = -1;
+  static constexpr int32_t kNone = -1;
 };
 
 // "worker (3,2) tile (4,4) BRISC firmware was overwritten at 0x1040: 0x0 instead of 0x13"

@@ -1,14 +1,17 @@
 // Compares what the tiles' firmware runs on with what the host put there.
 #include "runtime/dispatch/firmware_check.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/abi/boot_block.h"
 #include "runtime/abi/control_block.h"
 #include "runtime/abi/hart_status.h"
+#include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/boot/hart_state.h"
 #include "runtime/hw/noc.h"
+#include "runtime/hw/tensix.h"
 
 namespace ttfd {
 namespace {
@@ -38,6 +41,23 @@ class TileCheck {
     block.boot_nonce = nonce;
     return Words("boot block", abi::kBootBlockAddress, BytesOf(block)) &&
            Words("bank table", abi::kBankTableAddress, BytesOf(plan.banks));
+  }
+
+  // Harts that are held run nothing.
+  bool Running() {
+    const StatusOr<uint32_t> reset = ReadWord(window_, hw::kSoftReset0);
+    if (!reset.ok() || (*reset & hw::kSoftResetAllHarts) == 0) return true;
+    return Differs("reset register", hw::kSoftReset0, 0, *reset);
+  }
+
+  // All but the data, which the kernel changes.
+  bool Kernel(const KernelCache::HeldImage& held) {
+    const ByteSpan bytes = held.image->bytes;
+    const auto header = LoadAt<abi::KernelImageHeader>(bytes.data());
+    const std::string what = fmt::format("{} kernel", HartName(held.image->hart));
+    return Words(what, held.address, bytes.first(header.data_offset)) &&
+           Words(what, held.address + header.pristine_offset,
+                 bytes.subspan(header.pristine_offset));
   }
 
   bool PrefetchCounts(const QueueSnapshot& queue) {
@@ -71,9 +91,15 @@ class TileCheck {
   }
 
   bool Count(size_t offset, uint32_t expected, uint32_t found) {
-    if (expected == found) return true;
-    damage_.what = "control block";
-    damage_.address = abi::kControlBlockAddress + static_cast<uint32_t>(offset);
+    return expected == found ||
+           Differs("control block", abi::kControlBlockAddress + static_cast<uint32_t>(offset),
+                   expected, found);
+  }
+
+  // Returns false.
+  bool Differs(std::string what, uint32_t address, uint32_t expected, uint32_t found) {
+    damage_.what = std::move(what);
+    damage_.address = address;
     damage_.expected = expected;
     damage_.found = found;
     return false;
@@ -83,12 +109,9 @@ class TileCheck {
     std::vector<std::byte> found(expected.size());
     if (!window_.Read(address, found).ok()) return true;
     for (size_t at = 0; at + sizeof(uint32_t) <= expected.size(); at += sizeof(uint32_t)) {
-      damage_.expected = LoadAt<uint32_t>(expected.data() + at);
-      damage_.found = LoadAt<uint32_t>(found.data() + at);
-      if (damage_.expected == damage_.found) continue;
-      damage_.what = what;
-      damage_.address = address + static_cast<uint32_t>(at);
-      return false;
+      const auto want = LoadAt<uint32_t>(expected.data() + at);
+      const auto has = LoadAt<uint32_t>(found.data() + at);
+      if (want != has) return Differs(what, address + static_cast<uint32_t>(at), want, has);
     }
     return true;
   }
@@ -103,39 +126,55 @@ std::vector<FirmwareDamage> FindFirmwareDamage(Device& device, std::span<const B
                                                const CardSnapshot& card,
                                                std::span<const QueueState> hosts,
                                                const FirmwareSet& firmware, uint32_t boot_nonce,
-                                               size_t most) {
+                                               const KernelCache& kernels,
+                                               const ProgramRegistry& programs) {
   std::vector<FirmwareDamage> damages;
-  const auto check = [&](const BootPlan& plan, hw::Coordinate tile, abi::Role role,
-                         const Images& images, std::string name, const auto& counts) {
-    const StatusOr<std::unique_ptr<Window>> window = device.OpenWindow(UnicastTarget(tile));
-    if (damages.size() == most || !window.ok()) return;
-    FirmwareDamage damage;
-    damage.where = fmt::format("{} ({},{})", name, tile.x, tile.y);
-    damage.tile = tile;
-    if (role != abi::kRoleWorker) damage.hardware_queue = plan.block.hardware_queue;
-    TileCheck tile_check(**window, &damage);
-    if (!tile_check.Firmware(images) || !tile_check.Boot(plan, role, boot_nonce) ||
-        !counts(tile_check)) {
+  // `damage` says which tile.
+  const auto check = [&](const BootPlan& plan, FirmwareDamage damage, abi::Role role,
+                         const Images& images, const auto& rest) {
+    const StatusOr<std::unique_ptr<Window>> window = device.OpenWindow(UnicastTarget(damage.tile));
+    if (!window.ok()) return;
+    damage.where = fmt::format("{} ({},{})", damage.where, damage.tile.x, damage.tile.y);
+    TileCheck tile(**window, &damage);
+    if (!tile.Firmware(images) || !tile.Boot(plan, role, boot_nonce) || !rest(tile)) {
       damages.push_back(std::move(damage));
     }
   };
   for (const BootPlan& plan : plans) {
     const uint32_t queue = plan.block.hardware_queue;
     const QueueSnapshot* const shows = queue < card.queues.size() ? &card.queues[queue] : nullptr;
-    check(plan, plan.prefetch_tile, abi::kRolePrefetch, {firmware.prefetch},
-          PrefetchTileName(queue),
+    check(plan,
+          {.where = PrefetchTileName(queue),
+           .hardware_queue = static_cast<int32_t>(queue),
+           .tile = plan.prefetch_tile},
+          abi::kRolePrefetch, {firmware.prefetch},
           [&](TileCheck& tile) { return shows == nullptr || tile.PrefetchCounts(*shows); });
-    check(plan, plan.dispatch_tile, abi::kRoleDispatch, {firmware.dispatch, firmware.dispatch_s},
-          DispatchTileName(queue), [&](TileCheck& tile) {
+    check(plan,
+          {.where = DispatchTileName(queue),
+           .hardware_queue = static_cast<int32_t>(queue),
+           .tile = plan.dispatch_tile},
+          abi::kRoleDispatch, {firmware.dispatch, firmware.dispatch_s}, [&](TileCheck& tile) {
             return shows == nullptr || tile.DispatchCounts(*shows, hosts[queue]);
           });
   }
   const BootPlan& plan = plans.front();
   const auto columns = static_cast<uint32_t>(plan.worker_columns.size());
   for (uint32_t worker = 0; worker < plan.worker_count(); ++worker) {
-    check(plan, plan.WorkerTile(worker), abi::kRoleWorker, firmware.worker,
-          fmt::format("worker ({},{}) tile", worker % columns, worker / columns),
-          [](TileCheck&) { return true; });
+    const std::string name = fmt::format("worker ({},{}) tile", worker % columns, worker / columns);
+    check(plan,
+          {.where = name, .worker = static_cast<int32_t>(worker), .tile = plan.WorkerTile(worker)},
+          abi::kRoleWorker, firmware.worker, [&](TileCheck& tile) {
+            if (!tile.Running()) return false;
+            if (worker >= card.workers.size()) return true;
+            const abi::HartStatus& brisc = card.workers[worker].status[hw::kBrisc];
+            const bool faulted =
+                card.fault.has_value() && card.fault->tile == plan.WorkerTile(worker);
+            if (brisc.waypoint == abi::kWaypointGo && !faulted) return true;
+            const std::shared_ptr<const Program> program = programs.Find(ProgramOf(brisc));
+            if (program == nullptr) return true;
+            return std::ranges::all_of(kernels.ImagesOn(worker, *program),
+                                       [&](const auto& held) { return tile.Kernel(held); });
+          });
   }
   return damages;
 }

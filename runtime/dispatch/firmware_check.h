@@ -1,5 +1,5 @@
-// Is what the tiles' firmware runs on what the host put there, its code and what it was told? There is no protection of
-// memory: a kernel can write over it.
+// Compares what runs on the tiles with what the host put there: firmware, what it was started with, and the kernels
+// that workers run. There is no protection of memory: a kernel can write over it.
 #pragma once
 
 #include <array>
@@ -12,12 +12,15 @@
 #include "runtime/boot/firmware_set.h"
 #include "runtime/device/device.h"
 #include "runtime/dispatch/card_snapshot.h"
+#include "runtime/dispatch/kernel_cache.h"
+#include "runtime/dispatch/program_registry.h"
 #include "runtime/dispatch/queue_state.h"
 
 namespace ttfd {
 
-// One for every tile whose firmware differs, at most `most` tiles. `hosts`: of each plan. Reads all of it, some 5 KiB
-// a tile, but for what `card` shows: for a card that has stopped. A tile that cannot be read is passed over.
+// One for every tile of which something differs. `hosts`: of each plan. For a card that has stopped and whose dispatch
+// tiles are held: reads some 5 KiB a tile, and of workers that are not idle, or on which a hart faulted, the kernels of
+// the program that they began last. A tile that cannot be read is passed over.
 //
 // Of the counts that the tiles of a queue share only some can be known to be wrong: what the host itself wrote, words
 // that nobody writes, and a wait for a notification that everything before it has sent.
@@ -25,6 +28,7 @@ std::vector<FirmwareDamage> FindFirmwareDamage(Device& device, std::span<const B
                                                const CardSnapshot& card,
                                                std::span<const QueueState> hosts,
                                                const FirmwareSet& firmware, uint32_t boot_nonce,
-                                               size_t most);
+                                               const KernelCache& kernels,
+                                               const ProgramRegistry& programs);
 
 }  // namespace ttfd

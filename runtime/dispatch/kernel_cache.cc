@@ -217,7 +217,19 @@ std::vector<uint32_t> KernelCache::AddressesOf(const Program& program) const {
 std::vector<KernelCache::HeldImage> KernelCache::Images() const {
   std::vector<HeldImage> images;
   for (const Entry& entry : entries_) {
-    images.push_back({entry.image, entry.address, entry.tiles.count()});
+    images.push_back({entry.image, entry.address, entry.tiles});
+  }
+  return images;
+}
+
+std::vector<KernelCache::HeldImage> KernelCache::ImagesOn(uint32_t worker,
+                                                          const Program& program) const {
+  std::vector<HeldImage> images;
+  for (const ProgramImage& own : program.images) {
+    const Entry* const entry = own.tiles.test(worker) ? Find(*own.image) : nullptr;
+    if (entry != nullptr && entry->tiles.test(worker)) {
+      images.push_back({own.image, entry->address, entry->tiles});
+    }
   }
   return images;
 }

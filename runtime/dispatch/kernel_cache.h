@@ -52,9 +52,11 @@ class KernelCache {
   struct HeldImage {
     std::shared_ptr<const KernelImage> image;  // of the program that used it last
     uint32_t address = 0;
-    size_t workers = 0;  // that hold it
+    TileSet tiles;  // that hold it
   };
   std::vector<HeldImage> Images() const;
+  // Those of the program that the worker holds and runs.
+  std::vector<HeldImage> ImagesOn(uint32_t worker, const Program& program) const;
   // Which image lies at `address`, or ends before it; of several that were there lately, the one that `program` uses.
   struct Resident {
     uint32_t address = 0;  // of its beginning

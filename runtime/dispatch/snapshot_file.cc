@@ -81,8 +81,8 @@ DeviceFault FaultFrom(const Json& json) {
 Json DamageJson(const FirmwareDamage& damage) {
   return {{"where", damage.where},         {"what", damage.what},
           {"tile", TileJson(damage.tile)}, {"hardware_queue", damage.hardware_queue},
-          {"address", damage.address},     {"expected", damage.expected},
-          {"found", damage.found}};
+          {"worker", damage.worker},       {"address", damage.address},
+          {"expected", damage.expected},   {"found", damage.found}};
 }
 
 FirmwareDamage DamageFrom(const Json& json) {
@@ -91,6 +91,7 @@ FirmwareDamage DamageFrom(const Json& json) {
   json.at("what").get_to(damage.what);
   damage.tile = TileFrom(json.at("tile"));
   json.at("hardware_queue").get_to(damage.hardware_queue);
+  json.at("worker").get_to(damage.worker);
   json.at("address").get_to(damage.address);
   json.at("expected").get_to(damage.expected);
   json.at("found").get_to(damage.found);

@@ -69,7 +69,7 @@ STOPPED = [
           also=("consumer_ncrisc", "ncrisc")),
     Wrong("spins", "kernel 'spins' hung on (1,2) at spins.cc:8, still running after 200 ms", options={"timeout": 0.2}),
     Wrong("deep", "kernel 'deep' faulted on (1,2) at deep.cc:9: its stack overflowed", common=(100,)),
-    Wrong("at_zero", "kernel 'at_zero' faulted where firmware of worker (1,2) was overwritten"),
+    Wrong("at_zero", "'at_zero' faulted where BRISC firmware of worker (1,2) was overwritten"),
     Wrong("leave_in_engine", "kernel 'leave_in_engine' faulted on (1,2): it left the Tensix engine in use", processor="trisc0", common=(1,)),
     Wrong("wait_in_engine", "'wait_in_engine' hung on (1,2) at wait_in_engine.cc:8, waiting in SEMWAIT",
           processor="trisc1"),
@@ -183,11 +183,11 @@ def test_names_no_offender_where_several_kernels_may_have_done_it(daemon, sessio
         kernel = earlier.load_kernel(KERNELS / "empty.elf")
         earlier.launch(earlier.create_program([ttfd.KernelUse(kernel, "brisc", good.cores)]))
     error = launch(session, Wrong("at_zero", ""))
-    assert first_line(error) == f"firmware was overwritten, by a kernel of yours or an earlier one; ttfdctl hang show {error.hang_report}"
+    assert first_line(error) == f"firmware or a kernel was overwritten, by a kernel of yours or an earlier one; ttfdctl hang show {error.hang_report}"
     assert error.code == ttfd.Code.UNAVAILABLE and error.retryable
     (report,) = [report for report in reports(daemon) if report["report"] == error.hang_report]
     assert not report["offender"]
-    assert report["headline"].startswith("firmware of worker (1,2) was overwritten")
+    assert report["headline"].startswith("BRISC firmware of worker (1,2) was overwritten")
 
 
 def reports(daemon):

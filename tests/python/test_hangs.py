@@ -49,7 +49,7 @@ def test_the_last_one_says_what_ran_where_it_stood_and_what_was_done(hangs):
     daemon, _, session, _, error = hangs
     text = daemon.ctl("hang", "last").stdout
     assert text == daemon.ctl("hang", "show", error.hang_report).stdout
-    assert "to blame: launch of program" in text and f"of session {session.id}" in text
+    assert "caused by: launch of program" in text and f"of session {session.id}" in text
     assert "the card was reset and works again" in text
     assert "kernel_main" in text, "program counters have names"
     workers = text[text.index("\nworkers\n"):text.index("\nrecords\n")]
@@ -59,10 +59,10 @@ def test_the_last_one_says_what_ran_where_it_stood_and_what_was_done(hangs):
     assert "SEND_GO_SIGNAL" in text[text.index("\nrecords\n"):], "what was in flight is decoded"
     assert "serving a model of a p150 (no card)" in text[text.index("\nlog\n"):], "the last lines of the log"
     report = json.loads(daemon.ctl("hang", "last", "--json").stdout)
-    assert report["recovered"] and report["blamed"]["client"]["session"] == session.id
+    assert report["recovered"] and report["offender"]["client"]["session"] == session.id
     busy = [tile for tile in report["workers"] if tile["waypoint"] == "KSEM"]
     assert len(busy) == 2, "the two that wait"
-    assert {work["fate"] for work in report["works"]} == {"blamed"}
+    assert {one["outcome"] for one in report["slices"]} == {"aborted"}
 
 
 def test_its_files_are_fetched_and_are_for_the_daemons_group_alone(hangs, tmp_path):

@@ -19,10 +19,18 @@ Status CheckAligned(const WriteCommand& write) {
   return aligned ? OkStatus() : InvalidArgument("a misaligned write");
 }
 
+// The id; 0: it runs no kernels.
+uint32_t FirstProgram(const Command& command) {
+  if (const auto* const launch = std::get_if<LaunchCommand>(&command)) return launch->program->id;
+  const auto* const replay = std::get_if<ReplayTraceCommand>(&command);
+  return replay == nullptr ? 0 : replay->trace->segments[replay->segment].programs.front()->id;
+}
+
 }  // namespace
 
 FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
-    : geometry_(std::vector<uint32_t>{1, 2, 3, 4}, std::vector<uint32_t>(behaviour.dram_banks, 0),
+    : memory(behaviour.dram_banks, behaviour.grid),
+      geometry_(std::vector<uint32_t>{1, 2, 3, 4}, std::vector<uint32_t>(behaviour.dram_banks, 0),
                 {{{16, 3}, {16, 5}}}) {
   card_.grid = behaviour.grid, card_.dram_banks = behaviour.dram_banks;
   card_.dram_bank_bytes = info_.dram_bank_bytes = behaviour.dram_bank_bytes;
@@ -46,6 +54,7 @@ Status FakeDispatcher::Boot(ResetStrength strength, Tick tick) {
     queue.running.clear();
     queue.passed = queue.submitted;
     for (auto* of : {&queue.open, &queue.unseen, &queue.apart}) of->clear();
+    queue.programs.clear();
   }
   if (failing_boots > 0) {
     --failing_boots;
@@ -114,12 +123,13 @@ StatusOr<std::optional<uint64_t>> FakeDispatcher::TrySubmit(const Route& route,
     entry = fmt::format("replay {}", replay->trace->segments[replay->segment].launches);
   }
   Log(route.hardware_queue, std::move(entry));
-  const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
-                       std::holds_alternative<ReplayTraceCommand>(command);
   queue.pending.push_back(std::move(pending));
   ++queue.submitted;
   queue.open.insert(queue.submitted);
-  if (kernels && route.workers.any()) queue.apart.insert(queue.submitted);
+  if (const uint32_t program = FirstProgram(command); program != 0) {
+    queue.programs[queue.submitted] = program;
+    if (route.workers.any()) queue.apart.insert(queue.submitted);
+  }
   return queue.submitted;
 }
 
@@ -207,6 +217,7 @@ Status FakeDispatcher::Poll(absl::FunctionRef<bool()> /*interrupted*/) {
     if (late_completions && late_completions(i)) continue;
     for (const uint64_t ticket : std::exchange(queue.unseen, {})) {
       for (std::set<uint64_t>* of : {&queue.open, &queue.apart}) of->erase(ticket);
+      queue.programs.erase(ticket);
     }
   }
   booted_ = status.ok();
@@ -230,7 +241,17 @@ StallReport FakeDispatcher::Diagnose(uint32_t hardware_queue) {
 StallReport FakeDispatcher::Diagnose() {
   if (on_diagnose) on_diagnose();
   StallReport report = stall;
-  if (report.harts.empty()) report.harts = Report();
+  if (!report.harts.empty()) return report;
+  report.harts = Report();
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    for (const auto& [ticket, program] : queues_[queue].programs) {
+      const ExecutionState of = StateOf({queue, ticket});
+      if (of != ExecutionState::kRunning && of != ExecutionState::kUnknown) continue;
+      HartReport& hart = report.harts.emplace_back(report.harts[1]);
+      hart.worker = 0;
+      hart.program = program;
+    }
+  }
   return report;
 }
 
@@ -264,20 +285,20 @@ void FakeDispatcher::SetTimeouts(Duration operation, Duration kernel) {
 
 Status FakeDispatcher::Act(Pending& pending) {
   if (const auto* write = std::get_if<WriteCommand>(&pending.command)) {
-    Poke(write->region, write->offset, pending.payload);
+    memory.Poke(write->region, write->offset, pending.payload);
   } else if (const auto* fill = std::get_if<FillCommand>(&pending.command)) {
     std::string bytes(fill->size, '\0');
     for (size_t i = 0; i < bytes.size(); ++i) {
       bytes[i] = static_cast<char>(fill->word >> 8 * (i % 4));
     }
-    Poke(fill->region, fill->offset, bytes);
+    memory.Poke(fill->region, fill->offset, bytes);
   } else if (const auto* read = std::get_if<ReadCommand>(&pending.command)) {
-    const std::string bytes = Peek(read->region, read->offset, read->size);
+    const std::string bytes = memory.Peek(read->region, read->offset, read->size);
     const size_t half = bytes.size() / 2;
     if (half > 0) read->sink(0, std::as_bytes(std::span(bytes).first(half)));
     read->sink(half, std::as_bytes(std::span(bytes).subspan(half)));
   } else if (const auto* copy = std::get_if<CopyCommand>(&pending.command)) {
-    Poke(copy->to, copy->to_offset, Peek(copy->from, copy->from_offset, copy->size));
+    memory.Poke(copy->to, copy->to_offset, memory.Peek(copy->from, copy->from_offset, copy->size));
   } else if (const auto* replay = std::get_if<ReplayTraceCommand>(&pending.command)) {
     const std::shared_ptr<const Trace> trace = replay->trace;
     for (const TraceLaunch& launch : trace->LaunchesOf(trace->segments[replay->segment])) {
@@ -312,27 +333,6 @@ Status FakeDispatcher::ShutDownWithin(Duration limit, Tick) {
   shut_down_within = limit;
   booted_ = false;
   return OkStatus();
-}
-
-std::byte& FakeDispatcher::At(const Region& region, uint64_t offset) {
-  const uint32_t banks =
-      region.kind == MemoryKind::kDram ? card_.dram_banks : card_.grid.x * card_.grid.y;
-  const PagePlace place = PlaceOfPage(region, banks, offset / region.page_bytes);
-  const uint64_t address = region.base_address +
-                           place.slot * StrideOf(region.kind, region.page_bytes) +
-                           offset % region.page_bytes;
-  return memory_[{static_cast<uint64_t>(region.kind), place.bank, address / 4096}][address % 4096];
-}
-
-std::string FakeDispatcher::Peek(const Region& region, uint64_t offset, uint64_t size) {
-  std::string bytes(size, '\0');
-  for (uint64_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(At(region, offset + i));
-  return bytes;
-}
-
-void FakeDispatcher::Poke(const Region& region, uint64_t offset, const std::string& bytes) {
-  for (uint64_t i = 0; i < bytes.size(); ++i)
-    At(region, offset + i) = static_cast<std::byte>(bytes[i]);
 }
 
 }  // namespace ttfd

@@ -16,6 +16,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/dispatch/dispatcher.h"
+#include "tests/support/fake_memory.h"
 
 namespace ttfd {
 
@@ -75,6 +76,7 @@ class FakeDispatcher final : public Dispatcher {
 
   // ---- what a test changes and looks at. With a running device thread only before it starts.
 
+  FakeMemory memory;
   bool hold = false;  // nothing completes, nothing moves
   size_t room = 64;   // commands in flight that fit each hardware queue
   size_t completes_per_poll = ~size_t{0};
@@ -89,7 +91,8 @@ class FakeDispatcher final : public Dispatcher {
   bool refuse_traces = false;       // the workers' caches have no room for more
   std::vector<TracePatch> patches;  // of all replays
   int moves = 0;                    // so many times the card says that something has moved
-  StallReport stall;                // what Diagnose tells, beside Report
+  StallReport
+      stall;  // what Diagnose returns, with Report and a hart of each launch that may be running
   std::function<bool(uint32_t queue)> waits_for_queue;  // it tells this of the queue
   Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
@@ -108,9 +111,6 @@ class FakeDispatcher final : public Dispatcher {
   bool keep_log = true;
   std::vector<Route> routes;  // of the commands
 
-  std::string Peek(const Region& region, uint64_t offset, uint64_t size);
-  void Poke(const Region& region, uint64_t offset, const std::string& bytes);
-
  private:
   struct Pending {
     enum class Kind { kCommand, kEvent, kWait };
@@ -124,10 +124,11 @@ class FakeDispatcher final : public Dispatcher {
   };
   struct Queue {
     uint64_t submitted = 0;
-    std::set<uint64_t> open;    // tickets that the host does not know to be done
-    std::set<uint64_t> unseen;  // of these, those that the card has reported
-    std::set<uint64_t> apart;   // of these, launches on workers of their own
-    uint64_t passed = 0;        // left `pending`: done, or running
+    std::set<uint64_t> open;                // tickets that the host does not know to be done
+    std::set<uint64_t> unseen;              // of these, those that the card has reported
+    std::set<uint64_t> apart;               // of these, launches on workers of their own
+    std::map<uint64_t, uint32_t> programs;  // of launches, by ticket
+    uint64_t passed = 0;                    // left `pending`: done, or running
     std::deque<Pending> pending;
     std::deque<Pending> running;  // launches whose kernels have not ended
     uint64_t Done() const { return running.empty() ? passed : running.front().ticket.number - 1; }
@@ -136,7 +137,6 @@ class FakeDispatcher final : public Dispatcher {
   void EndKernels(Queue& queue);
   bool MayGoOn(const Queue& queue) const;
   Status GoOn(Queue& queue, size_t* left);
-  std::byte& At(const Region& region, uint64_t offset);
   Status Act(Pending& pending);
 
   CardDescription card_;
@@ -148,7 +148,6 @@ class FakeDispatcher final : public Dispatcher {
   std::array<Queue, kHardwareQueues> queues_;
   std::set<std::pair<const Trace*, uint32_t>> recorded_;  // segments
   // (kind, bank, page of 4 KiB) -> bytes
-  std::map<std::array<uint64_t, 3>, std::array<std::byte, 4096>> memory_;
 };
 
 }  // namespace ttfd

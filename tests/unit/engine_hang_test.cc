@@ -109,10 +109,10 @@ TEST_F(EngineHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
   other->Send(Launch(3), InlineWrite(1, 0, Pattern(64, 2)), Read(1, 0, 64));
   Hang();
   const std::string text = File("report.txt");
-  EXPECT_THAT(text, HasSubstr("to blame: launch of program 1 ("));
+  EXPECT_THAT(text, HasSubstr("caused by: launch of program 1 ("));
   EXPECT_THAT(text, HasSubstr("queue 0 value 5, of session 1 (client 'test', user user1000"));
   EXPECT_THAT(text, HasSubstr("launch of program 2 ("));
-  EXPECT_THAT(text, HasSubstr("-> replayed (not started: it had not begun)"));
+  EXPECT_THAT(text, HasSubstr("-> requeued (not started: it had not started)"));
   EXPECT_THAT(text, HasSubstr("workers of CQ0\n  dispatcher waits for stream 48"));
   EXPECT_THAT(text, HasSubstr("worker (1,2) BRISC: in a kernel"));
   EXPECT_THAT(text, HasSubstr("the card was reset and works again"));
@@ -132,7 +132,7 @@ TEST_F(EngineHang, WhoStoodInTurnIsNamedWhereNoLaunchIsToBlame) {
   EXPECT_THAT(culprit->errors, IsEmpty());
   EXPECT_EQ(culprit->Data(5), Pattern(64)) << "it ran again";
   EXPECT_THAT(File("report.txt"),
-              AllOf(HasSubstr("nobody's kernel is to blame"),
+              AllOf(HasSubstr("no launch is proven to be the cause"),
                     HasSubstr("it was the turn of read of 64 bytes at 0, queue 0 value 5")));
 }
 
@@ -160,11 +160,12 @@ TEST_F(EngineHang, ALaunchThatHadEndedUnseenIsDone) {
   EXPECT_EQ(launches, 0);
   const uint64_t failed = culprit->errors.empty() ? 0 : culprit->errors[0].first_value;
   EXPECT_EQ(failed, culprit->Progress()) << "the other one";
-  EXPECT_THAT(File("report.txt"), HasSubstr("-> ended (completed: all its workers had answered)"));
+  EXPECT_THAT(File("report.txt"),
+              HasSubstr("-> completed (completed: all its workers had answered)"));
 }
 
 // All its workers had answered, and the damaged queue could not report it: nothing after it has begun.
-TEST_F(EngineHang, UnreportedLaunch_IsAttributedDamageOfItsQueue) {
+TEST_F(EngineHang, DamageOfAHardwareQueue_NamesNoLaunch) {
   Prepare();
   card->hold = true;
   culprit->Send(Launch(3));
@@ -180,11 +181,11 @@ TEST_F(EngineHang, UnreportedLaunch_IsAttributedDamageOfItsQueue) {
   card->stall.damage.emplace_back().hardware_queue = 0;
   card->hold = false;
   Hang();
-  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kAborted);
-  EXPECT_EQ(culprit->ErrorOf(5).execution_state, ExecutionState::kCompleted);
   other->Run();
-  EXPECT_THAT(other->errors, IsEmpty());
-  EXPECT_EQ(other->Progress(), 5u);
+  for (TestClient* client : clients()) {
+    EXPECT_THAT(client->errors, IsEmpty());
+    EXPECT_EQ(client->Progress(), 5u);
+  }
 }
 
 TEST_F(EngineHang, ReadWhoseDataIsLost_IsReportedCompleted) {
@@ -214,7 +215,7 @@ TEST_F(EngineHang, DamageUnderTwoSessions_NamesNoLaunch) {
   Hang();
   EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
   EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
-  EXPECT_THAT(File("report.txt"), HasSubstr("nobody's kernel is to blame"));
+  EXPECT_THAT(File("report.txt"), HasSubstr("no launch is proven to be the cause"));
 }
 
 // The read would see what the launch behind it did.

@@ -123,6 +123,7 @@ TEST_F(EngineOverlap, AFaultIsOfTheLaunchWhoseProgramTheWorkerNames) {
   faulted.waypoint = "KRUN";
   faulted.pc = 0x100;
   faulted.text = "stopped on a fault";
+  faulted.worker = 2;
   faulted.program = 4;
   card->stall.harts = {faulted};
   card->next_poll = Error(StatusCode::kFailedPrecondition, "a worker stopped");

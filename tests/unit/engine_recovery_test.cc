@@ -353,8 +353,7 @@ TEST_F(EngineRecovery, WhatTheCardDoesNotTakeIsTriedOnceMore) {
   }
 }
 
-// Nobody can be blamed or suspected, and whatever is tried again meets with the same.
-TEST_F(EngineRecovery, ResetsThatBringNothingAreFew) {
+TEST_F(EngineRecovery, WhatIsSuspectedTwiceIsGivenUpWhateverWasOverwritten) {
   Prepare();
   const uint64_t read = culprit->Send(Read(1, 0, 16));
   card->state = [](const Ticket&) { return ExecutionState::kNotStarted; };
@@ -364,7 +363,7 @@ TEST_F(EngineRecovery, ResetsThatBringNothingAreFew) {
     core->RunOnce();
   }
   culprit->Take();
-  EXPECT_EQ(card->boots, 1 + 5) << "of which three had ended nothing";
+  EXPECT_EQ(card->boots, 1 + 2);
   EXPECT_EQ(culprit->ErrorOf(read).reason, "DEVICE_RESET");
   EXPECT_TRUE(culprit->ErrorOf(read).retryable);
   card->next_poll = OkStatus();

@@ -30,7 +30,7 @@ HangReport Report(HangStore& store) {
   report.time = std::chrono::system_clock::time_point(std::chrono::milliseconds(1'700'000'000'250));
   report.reason = "HANG";
   report.trigger = "the launch did not end within its kernel timeout of 200 ms";
-  HangWork work;
+  HangSlice work;
   work.ticket = 7;
   work.turn = 1;
   work.client = {3, "a \"b\"\n\u202E\xFF", "u", 1, 2};
@@ -38,10 +38,10 @@ HangReport Report(HangStore& store) {
   work.command = "launch of program 7 (spin)";
   work.kernels = {"spin"};
   work.programs = {7};
-  work.fate = WorkFate::kBlamed;
+  work.outcome = SliceOutcome::kAborted;
   work.state = ExecutionState::kRunning;
-  report.works.push_back(work);
-  report.culprit = 0;
+  report.slices.push_back(work);
+  report.offender = 0;
   report.queues.resize(2);
   report.queues[0].entries_announced = 3;
   report.queues[0].records = {"entry 2: 64 bytes", "  0x0000 RELAY_INLINE dispatch: WAIT barrier"};
@@ -283,15 +283,15 @@ TEST(HangStore, Text_CannotBeForgedByNames) {
   const TemporaryFolder folder;
   HangStore store({folder.path()});
   HangReport report = Report(store);
-  const std::string forgery = "x\nnobody's kernel is to blame\n\x1B[2J\xC2\x9B";
-  const std::string escaped = R"(x\nnobody's kernel is to blame\n\u001b[2J\u009b)";
+  const std::string forgery = "x\nno launch is proven to be the cause\n\x1B[2J\xC2\x9B";
+  const std::string escaped = R"(x\nno launch is proven to be the cause\n\u001b[2J\u009b)";
   const auto plain_lines = [&report] {
     const std::string text = WholeText(report) + RecordsText(report) + LogText(report);
     return std::count(text.begin(), text.end(), '\n');
   };
   const auto before = plain_lines();
-  report.works[0].client.name = forgery;
-  report.works[0].command = "launch of program 7 (" + forgery + ")";
+  report.slices[0].client.name = forgery;
+  report.slices[0].command = "launch of program 7 (" + forgery + ")";
   report.summary = "the card hung: " + forgery;
   report.log[0] = "2026-01-01 info " + forgery;
   report.queues[0].records[0] = forgery;
@@ -420,7 +420,7 @@ TEST(HangStore, Json_EscapesNamesOfClients) {
   EXPECT_THAT(json, HasSubstr("\"name\": \"a \\\"b\\\"\\n\\u202e\\ufffd\""));
   EXPECT_THAT(json, HasSubstr("\"entries_announced\": 3"));
   const std::string whole = WholeJson(Report(store));
-  EXPECT_THAT(whole, HasSubstr("\"blamed\": {"));
+  EXPECT_THAT(whole, HasSubstr("\"offender\": {"));
   EXPECT_THAT(whole, HasSubstr("\"recovery_ms\": 12.5"));
 }
 
@@ -428,11 +428,11 @@ TEST(HangStore, Text_EscapesNamesOfClients) {
   const TemporaryFolder folder;
   HangStore store({folder.path()});
   HangReport report = Report(store);
-  report.works[0].command = "launch of program 7 (\x1B]0;title\x07)";
+  report.slices[0].command = "launch of program 7 (\x1B]0;title\x07)";
   report.log.push_back("a line\nwith another");
   const std::string text = WholeText(report);
   EXPECT_THAT(text,
-              HasSubstr("to blame: launch of program 7 (\\u001b]0;title\\u0007), queue 0 value "
+              HasSubstr("caused by: launch of program 7 (\\u001b]0;title\\u0007), queue 0 value "
                         "12, of session 3 (client 'a \"b\"\\n\\u202e\\xff'"));
   EXPECT_THAT(text, HasSubstr("\na line\\nwith another\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1B")));

@@ -25,7 +25,7 @@ TEST_F(SessionMemory, FreshMemoryOfAModelIsNotZeroedAgain) {
 TEST_F(SessionMemory, MemoryOfACardWithoutThatPromiseIsZeroed) {
   behaviour.memory_is_zero_after_power_on = false;
   Start();
-  card->Poke({MemoryKind::kDram, -1, 0, 1024, 4096}, 0, Pattern(4096));
+  card->memory.Poke({MemoryKind::kDram, -1, 0, 1024, 4096}, 0, Pattern(4096));
   auto client = Connect();
   client->Send(Allocate(1, 4096), Read(1, 0, 4096));
   client->Run();
@@ -44,7 +44,8 @@ TEST_F(SessionMemory, MemoryOfAnotherIsZeroToTheEndOfItsLastPages) {
   second->Run();
   EXPECT_THAT(second->Data(2), Each('\0'));
   // Two pages of 1 KiB in each of four banks.
-  EXPECT_EQ(card->Peek({MemoryKind::kDram, -1, 0, 1024, 8192}, 0, 8192), std::string(8192, '\0'));
+  EXPECT_EQ(card->memory.Peek({MemoryKind::kDram, -1, 0, 1024, 8192}, 0, 8192),
+            std::string(8192, '\0'));
 }
 
 TEST_F(SessionMemory, AFreedHandleIsUnusableAtOnce) {
@@ -225,8 +226,8 @@ TEST_F(SessionMemory, EveryKindOfBufferIsZeroToTheEndOfWhatItTakes) {
   for (AllocateRequest& request : EveryKind(1, 4000, 100)) {
     // What was there before: the first bytes of every bank.
     for (int bank = 0; bank < 12; ++bank) {
-      if (bank < 4) card->Poke({MemoryKind::kDram, bank, 0, 64, 5120}, 0, Pattern(5120));
-      card->Poke({MemoryKind::kL1, bank, 0xB0000, 64, 5120}, 0, Pattern(5120));
+      if (bank < 4) card->memory.Poke({MemoryKind::kDram, bank, 0, 64, 5120}, 0, Pattern(5120));
+      card->memory.Poke({MemoryKind::kL1, bank, 0xB0000, 64, 5120}, 0, Pattern(5120));
     }
     client->Send(request, Read(1, 0, 4000));
     client->Run();
@@ -241,7 +242,7 @@ TEST_F(SessionMemory, EveryKindOfBufferIsZeroToTheEndOfWhatItTakes) {
     }
     const Region first{dram ? MemoryKind::kDram : MemoryKind::kL1, bank, dram ? 0 : 0xB0000u, 64,
                        5120};
-    EXPECT_EQ(card->Peek(first, 0, 128), std::string(128, '\0'));
+    EXPECT_EQ(card->memory.Peek(first, 0, 128), std::string(128, '\0'));
     client->Send(Free({1}));
     client->Run();
     value += 3;

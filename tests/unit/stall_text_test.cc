@@ -71,10 +71,10 @@ TEST(StallPlaces, NamesFromKernelFiles_AreEscaped) {
 TEST(PlacesFor, KernelsOfOtherSessions_HaveNoNames) {
   HangReport report;
   const auto add = [&report](uint64_t session, uint32_t program, const char* kernel) {
-    HangWork work;
+    HangSlice work;
     work.client.session = session;
     work.programs = {program};
-    report.works.push_back(work);
+    report.slices.push_back(work);
     HartReport hart = Worker(static_cast<int32_t>(program));
     hart.program = program;
     hart.code.name = kernel;
@@ -89,7 +89,7 @@ TEST(PlacesFor, KernelsOfOtherSessions_HaveNoNames) {
   report.summary = "the card hung";
   report.places = StallPlaces(report.stall, report.summary);
   EXPECT_THAT(PlacesFor(report), HasSubstr("other")) << "for administrators";
-  report.culprit = 0;
+  report.offender = 0;
   EXPECT_THAT(PlacesFor(report), AllOf(HasSubstr("first_main"), HasSubstr("second_main"),
                                        Not(HasSubstr("other_main")), Not(HasSubstr("'other'")),
                                        HasSubstr("pc 0x10040 another program's kernel+0x40")));
