@@ -110,8 +110,8 @@ void AddSessions(CLI::App* app, Parsed* p) {
   terminate->callback([p] {
     p->run = [p] { return TerminateSession(p->common, p->session.session, p->session.reason); };
   });
-  CLI::App* release =
-      sessions->add_subcommand("release", "End the quarantine of a session whose launches hung");
+  CLI::App* release = sessions->add_subcommand(
+      "release", "End the quarantine of the user of a session, whose launches hung");
   release->add_option("SESSION", p->session.session, "its number")->required();
   release->callback(
       [p] { p->run = [p] { return ReleaseSession(p->common, p->session.session); }; });

@@ -9,6 +9,8 @@
 
 namespace ttfd {
 
+class Session;
+
 // Called on the device thread (kBooting and the first kReady: on the thread that boots). Must not block.
 class DeviceObserver {
  public:
@@ -16,7 +18,7 @@ class DeviceObserver {
   // `why` tells what made the card be reset, or why it is lost for good.
   virtual void DeviceStateChanged(DeviceState state, const std::string& why) = 0;
   // A launch of this session hung or faulted; its command has failed.
-  virtual void SessionHung(uint64_t /*session*/, const std::string& /*report*/) {}
+  virtual void SessionHung(Session& /*session*/, const std::string& /*report*/) {}
   // Handles some of what clients have sent; at the start of each round, and again and again while the card is waited
   // for. True: there was some. The thread that adds input calls LookAgain.
   virtual bool HandleInput() { return false; }

@@ -78,7 +78,7 @@ void Engine::FailOffender(SubmittedSlice& entry, const SliceError& error) {
   queue.scheduler.Used(slice, work_clock_.Now() - entry.watch.work_began);
   slice.queue->slices.Ended({queue.index, entry.ticket});
   session->Failed(slice, error);
-  observer_.SessionHung(session->id(), error.hang_report);
+  observer_.SessionHung(*session, error.hang_report);
 }
 
 // The queue whose next slice the card did not take when it stopped, if that slice was suspected before.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/core/daemon_core.h"
+#include "daemon/core/profile_query.h"
 #include "daemon/session/errors.h"
 #include "daemon/session/status_reason.h"
 #include "runtime/base/log.h"
@@ -55,9 +56,17 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
   }
 }
 
-void DaemonCore::SessionHung(uint64_t session, const std::string& report) {
-  const std::shared_ptr<Session> found = Find(session);
-  if (found != nullptr) found->Hung(report, options_.hangs);
+void DaemonCore::SessionHung(Session& session, const std::string& report) {
+  session.CountHang();
+  if (environment_.quarantine.AddHang(session.uid(), report, options_.hangs, clock_.Now())) {
+    UpdateQuarantine(session.uid());
+  }
+}
+
+void DaemonCore::UpdateQuarantine(uint32_t uid) {
+  for (const auto& session : Sessions()) {
+    if (session->uid() == uid) session->UpdateQuarantine();
+  }
 }
 
 DevicesReply DaemonCore::ListDevices() {
@@ -93,37 +102,7 @@ StatusReply DaemonCore::GetStatus() {
 Status DaemonCore::Profile(const ProfileQuery& query,
                            std::shared_ptr<const std::atomic<bool>> cancelled,
                            std::function<void(StatusOr<ProfileResult>)> done) {
-  const auto check = [](const char* field, uint32_t value, uint32_t least,
-                        uint32_t most) -> Status {
-    if (value == 0 || (value >= least && value <= most)) return OkStatus();
-    return ToStatus(InvalidError(field, "{}; {} to {} are allowed", value, least, most));
-  };
-  RETURN_IF_ERROR(check("duration_ms", query.duration_ms, 1, ProfileQuery::kMaxMs));
-  RETURN_IF_ERROR(check("interval_clocks", query.interval_clocks, ProfileQuery::kMinClocks,
-                        ProfileQuery::kMaxClocks));
-  RETURN_IF_ERROR(
-      check("interval_us", query.interval_us, ProfileQuery::kMinUs, ProfileQuery::kMaxUs));
-  if (query.cores.size() > ProfileQuery::kMaxRanges) {
-    return ToStatus(InvalidError("cores", "{} ranges; at most {} are allowed", query.cores.size(),
-                                 ProfileQuery::kMaxRanges));
-  }
-  Engine::ProfileRequest request;
-  const GridSize grid = device_.card.grid;
-  for (const CoreRange& range : query.cores) {
-    if (range.x0 > range.x1 || range.y0 > range.y1 || range.x1 >= grid.x || range.y1 >= grid.y) {
-      return ToStatus(InvalidError("cores",
-                                   "({},{}) to ({},{}) is no rectangle of the {} x {} grid",
-                                   range.x0, range.y0, range.x1, range.y1, grid.x, grid.y));
-    }
-    request.options.workers |= TilesOf(range, grid);
-  }
-  const auto given = [](uint32_t value, uint32_t other) { return value == 0 ? other : value; };
-  request.duration = std::chrono::milliseconds(given(query.duration_ms, ProfileQuery::kDefaultMs));
-  request.options.interval_clocks = given(query.interval_clocks, ProfileQuery::kDefaultClocks);
-  request.options.snapshot_interval =
-      std::chrono::microseconds(given(query.interval_us, ProfileQuery::kDefaultUs));
-  request.options.snapshots = query.snapshots;
-  request.options.idle = query.idle;
+  ASSIGN_OR_RETURN(Profiler::Request request, ProfileRequestOf(query, device_.card.grid));
   request.cancelled = std::move(cancelled);
   request.done = std::move(done);
   engine_.RequestProfile(std::move(request));

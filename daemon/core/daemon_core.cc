@@ -203,6 +203,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
     session = std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),
                                         users_.UseOf(peer.uid), output, std::move(transport));
     sessions_.emplace(session->id(), session);
+    session->Post([](Session& opened) { opened.UpdateQuarantine(); });
     engine_.SetInUse(true);
     const uint64_t idle_ms = environment_.limits.idle_ms;
     if (idle_ms != 0) CheckSessionsAt(clock_.Now() + std::chrono::milliseconds(idle_ms));
@@ -284,7 +285,10 @@ Status DaemonCore::ReleaseSession(uint64_t session) {
         Error(StatusCode::kFailedPrecondition, "session {} is not quarantined", session),
         reason::kInvalid, "session");
   }
-  found->Post([](Session& released) { released.EndQuarantine(); });
+  found->Post([this](Session& released) {
+    environment_.quarantine.End(released.uid());
+    UpdateQuarantine(released.uid());
+  });
   return OkStatus();
 }
 

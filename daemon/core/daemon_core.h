@@ -109,7 +109,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // DeviceObserver
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);
-  void SessionHung(uint64_t session, const std::string& report) override ABSL_LOCKS_EXCLUDED(mu_);
+  void SessionHung(Session& session, const std::string& report) override ABSL_LOCKS_EXCLUDED(mu_);
   bool HandleInput() override ABSL_LOCKS_EXCLUDED(mu_);
   TimePoint InputDue() const override;
 
@@ -129,6 +129,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   Status CheckShare(const PeerIdentity& peer, const HelloRequest& hello) const;
   std::shared_ptr<Session> Find(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<Session>> Sessions() ABSL_LOCKS_EXCLUDED(mu_);
+  void UpdateQuarantine(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);  // of the user's sessions
 
   void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckMemory(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);

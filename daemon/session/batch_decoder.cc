@@ -104,8 +104,9 @@ bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudg
     AppendUnexecuted(queue, one);
     return true;
   }
-  if (batch_->refusal) {
-    AppendRefused(queue, MakeTask(queue, one.value), one, *batch_->refusal);
+  const bool passes = !quarantined_ || PassesInQuarantine(one.request);
+  if (const Refusal& refusal = batch_->refusal || passes ? batch_->refusal : quarantined_) {
+    AppendRefused(queue, MakeTask(queue, one.value), one, *refusal);
     return true;
   }
   const TimePoint start_by = batch_->arrival.start_by;

@@ -50,6 +50,8 @@ class BatchDecoder {
 
   // Commands that come are refused with this error; none: they are not.
   void RefuseNew(Refusal error) { refuse_new_ = std::move(error); }
+  // The same of all that does not pass in a quarantine.
+  void SetQuarantine(Refusal error) { quarantined_ = std::move(error); }
   // The handles that name nothing because of the queue's error are free again.
   void ReclaimFailedHandles(SessionQueue& queue);
 
@@ -91,7 +93,7 @@ class BatchDecoder {
   const DecoderParts parts_;
   Decoder& decoder_;
   std::optional<OpenBatch> batch_;
-  Refusal refuse_new_;
+  Refusal refuse_new_, quarantined_;
 };
 
 }  // namespace ttfd

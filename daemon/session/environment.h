@@ -12,6 +12,7 @@
 #include "daemon/session/host_work.h"
 #include "daemon/session/input_turns.h"
 #include "daemon/session/kernel_store.h"
+#include "daemon/session/quarantine.h"
 #include "daemon/session/reply.h"
 #include "daemon/session/timeouts.h"
 #include "runtime/base/clock.h"
@@ -57,6 +58,7 @@ struct SessionEnvironment {
   Clock* clock = nullptr;
   std::function<bool(uint32_t pid)> process_ended;
   SessionHost* host = nullptr;
+  Quarantine quarantine;  // device thread
   std::atomic<uint32_t> program_ids{0};
   std::atomic<uint64_t> commands_ended{0};
   Timeouts timeouts{TimeoutsReply{10'000, 60'000, 600'000, 60'000}};  // of all sessions

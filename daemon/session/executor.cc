@@ -49,7 +49,9 @@ bool Executor::BeginReady(SessionQueue& queue) {
          queue.begun - queue.passed < environment_.windows.begun_operations) {
     Operation& task = *queue.operations[queue.begun];
     if (task.error || task.stage == Operation::Stage::kOnHost) break;
-    if (quarantined_) {  // its batch was decoded in part when the quarantine began
+    if (quarantined_ &&
+        !PassesInQuarantine(
+            task.body)) {  // its batch was decoded in part when the quarantine began
       Quarantine(queue, &task);
       break;
     }
@@ -308,9 +310,9 @@ void Executor::HostWorkEnded(Operation& task) {
   ReleaseDropped(task);
 }
 
-void Executor::Suspend(const ErrorReply& error) {
+void Executor::BeginQuarantine(const ErrorReply& error) {
   quarantined_ = error;
-  decoder_.RefuseNew(error);
+  decoder_.SetQuarantine(error);
   for (auto& [id, queue] : queues_.all()) {
     for (size_t i = 0; i < queue.operations.size(); ++i) {
       Operation& task = *queue.operations[i];
@@ -318,6 +320,7 @@ void Executor::Suspend(const ErrorReply& error) {
       // What has started runs to its end, but for a replay with launches that the card does not have.
       const bool replay = std::holds_alternative<ReplayTraceTask>(task.body);
       if (task.started() && (!replay || i < queue.passed)) continue;
+      if (PassesInQuarantine(task.body)) continue;
       Quarantine(queue, &task);
       break;
     }
@@ -329,9 +332,9 @@ void Executor::Quarantine(SessionQueue& queue, Operation* task) {
   queue.MarkFailed(task, *quarantined_);
 }
 
-void Executor::Unsuspend() {
+void Executor::EndQuarantine() {
   quarantined_.reset();
-  decoder_.RefuseNew(std::nullopt);
+  decoder_.SetQuarantine(std::nullopt);
 }
 
 void Executor::DropAll() {

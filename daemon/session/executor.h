@@ -36,11 +36,10 @@ class Executor {
   const MessageDecoder& decoder() const { return decoder_; }
 
   // What has not started ends with `error`, on every queue, and so does what comes, and a launch that was on the card
-  // when it was reset and had not begun.
-  void Suspend(const ErrorReply& error);
-  void Unsuspend();
-  // Ends what decoder().RefuseNew began, but for a quarantine.
-  void AcceptNew() { decoder_.RefuseNew(quarantined_); }
+  // when it was reset and had not begun; but for what passes in a quarantine.
+  void BeginQuarantine(const ErrorReply& error);
+  void EndQuarantine();
+  const Refusal& quarantine() const { return quarantined_; }
   // Drops what has not started, without a word to the client.
   void DropAll();
   // REQUIRES: nothing outstanding. Gives everything back.

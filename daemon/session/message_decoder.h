@@ -41,6 +41,7 @@ class MessageDecoder {
 
   // Commands that come are refused with this error; none: they are not.
   void RefuseNew(Refusal error) { batches_.RefuseNew(std::move(error)); }
+  void SetQuarantine(Refusal error) { batches_.SetQuarantine(std::move(error)); }
 
   // The host work of a LoadKernel has ended. The image is charged to kernel_bytes from here on; beyond the limit it is
   // dropped and the command refused.

@@ -5,32 +5,41 @@
 
 namespace ttfd {
 
-bool Quarantine::AddHang(const std::string& report, const HangPolicy& policy, TimePoint now) {
+bool Quarantine::AddHang(uint32_t uid, const std::string& report, const HangPolicy& policy,
+                         TimePoint now) {
   const Duration window = std::chrono::milliseconds(policy.suspend_window_ms);
-  ++hangs_;
-  recent_.emplace_back(now, report);
+  const auto is_over = [&](const User& user) {
+    return user.active ? now >= user.active->until : now - user.hangs.back().first > window;
+  };
+  std::erase_if(users_, [&](const auto& entry) { return is_over(entry.second); });
+  if (policy.suspend_hangs == 0) return false;
+  User& user = users_[uid];
+  user.hangs.emplace_back(now, report);
   // No more of them than it takes to begin a quarantine.
-  while (recent_.size() > policy.suspend_hangs ||
-         (!recent_.empty() && now - recent_.front().first > window)) {
-    recent_.pop_front();
+  while (user.hangs.size() > policy.suspend_hangs || now - user.hangs.front().first > window) {
+    user.hangs.pop_front();
   }
-  const bool begins = policy.suspend_hangs != 0 && recent_.size() >= policy.suspend_hangs;
-  if (!begins || active()) return false;
+  if (user.hangs.size() < policy.suspend_hangs || user.active) return false;
   std::string reports;
-  for (const auto& [when, id] : recent_) reports += (reports.empty() ? "" : ", ") + id;
-  reason_ = fmt::format(
-      "the session is quarantined for {} s: {} of its launches hung or faulted within that time{}; "
-      "an administrator can release it earlier",
-      policy.suspend_window_ms / 1000, recent_.size(),
-      reports.find_first_not_of(", ") == reports.npos ? "" : fmt::format(" ({})", reports));
-  until_ = now + window;
+  for (const auto& [when, id] : user.hangs) {
+    if (!id.empty()) reports += (reports.empty() ? "" : ", ") + id;
+  }
+  user.active = {MakeError(StatusCode::kFailedPrecondition, reason::kQuarantined, "",
+                           "the user is quarantined for {} s: {} of its launches hung or faulted "
+                           "within that time{}; reads and frees pass; an administrator can release "
+                           "it earlier",
+                           policy.suspend_window_ms / 1000, user.hangs.size(),
+                           reports.empty() ? "" : fmt::format(" ({})", reports)),
+                 now + window};
   return true;
 }
 
-void Quarantine::End() {
-  recent_.clear();
-  reason_.clear();
-  until_ = TimePoint::max();
+const Quarantine::Entry* Quarantine::Find(uint32_t uid, TimePoint now) const {
+  const auto user = users_.find(uid);
+  if (user == users_.end() || !user->second.active || now >= user->second.active->until) {
+    return nullptr;
+  }
+  return &*user->second.active;
 }
 
 }  // namespace ttfd

@@ -1,34 +1,60 @@
-// Hangs and faults of a session's launches, and the quarantine that follows too many of them within a while: what has
-// not started and what the session sends is refused until an administrator releases it, or as much time has passed
-// again. Pure data: no thread, no clock.
+// Hangs and faults of users' launches, and the quarantine of a user that follows too many of them within a while: on
+// all its sessions, also later ones, everything is refused but reads, frees and barriers, until an administrator
+// releases the user or as much time has passed again. Pure data: no thread, no clock.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "daemon/session/errors.h"
+#include "daemon/session/operation.h"
 #include "daemon/session/reply.h"
+#include "daemon/session/request.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd {
 
 class Quarantine {
  public:
-  // A launch hung or faulted, which a report describes. True: the quarantine begins with this one.
-  bool AddHang(const std::string& report, const HangPolicy& policy, TimePoint now);
-  void End();
+  struct Entry {
+    ErrorReply error;  // of commands that are refused
+    TimePoint until;
+  };
 
-  bool active() const { return !reason_.empty(); }
-  const std::string& reason() const { return reason_; }  // empty: not active
-  TimePoint until() const { return until_; }             // TimePoint::max(): not active
-  uint32_t hangs() const { return hangs_; }              // ever
+  // A launch of the user hung or faulted, which a report describes. True: its quarantine begins with this one.
+  bool AddHang(uint32_t uid, const std::string& report, const HangPolicy& policy, TimePoint now);
+  // Ends the quarantine of the user, and resets its count of hangs.
+  void End(uint32_t uid) { users_.erase(uid); }
+  // Null: the user is not quarantined. Valid until the next call of AddHang or End.
+  const Entry* Find(uint32_t uid, TimePoint now) const;
+  // When the user's quarantine ends by itself; TimePoint::max() if there is none.
+  TimePoint Until(uint32_t uid) const {
+    const Entry* const active = Find(uid, TimePoint::min());
+    return active == nullptr ? TimePoint::max() : active->until;
+  }
 
  private:
-  uint32_t hangs_ = 0;
-  std::deque<std::pair<TimePoint, std::string>> recent_;  // that count: when, and which report
-  std::string reason_;
-  TimePoint until_ = TimePoint::max();
+  struct User {
+    std::deque<std::pair<TimePoint, std::string>> hangs;  // that count: when, and which report
+    std::optional<Entry> active;
+  };
+  std::map<uint32_t, User> users_;  // that had a hang within the window, or are quarantined
 };
+
+// Pass in a quarantine: they run nothing, and a client needs them to save what it has.
+template <typename Variant>
+bool PassesInQuarantine(const Variant& command) {
+  return std::visit(
+      []<typename Body>(const Body&) {
+        return std::is_same_v<Body, BarrierRequest> || std::is_same_v<Body, ReadRequest> ||
+               std::is_same_v<Body, FreeRequest> || std::is_same_v<Body, BarrierTask> ||
+               std::is_same_v<Body, ReadTask> || std::is_same_v<Body, FreeTask>;
+      },
+      command);
+}
 
 }  // namespace ttfd

@@ -150,7 +150,7 @@ struct WaitsReply {
 enum class SessionState : uint8_t {
   kWaiting,  // for its lease
   kActive,
-  kQuarantined,  // its launches hung too often
+  kQuarantined,  // launches of its user hung too often
   kFinishing,    // the client has sent Finish
   kDetached,     // without a connection, kept for its client to resume
   kEnding,
@@ -184,7 +184,7 @@ struct SessionInfoReply {
 
 // What is kept of hangs (daemon/hang), and what they cost whose kernels they are.
 struct HangPolicy {
-  uint32_t suspend_hangs = 2;  // so many within the window suspend a session; 0: never
+  uint32_t suspend_hangs = 2;  // so many within the window quarantine a user; 0: never
   uint32_t suspend_window_ms = 600'000;
 };
 

@@ -146,7 +146,7 @@ class DaemonService {
   virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
   virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
   // Both post the request to the device thread, which acts also while the card boots. The second ends the quarantine of
-  // a session whose launches hung: FAILED_PRECONDITION if it is not quarantined.
+  // the user of a session, whose launches hung: FAILED_PRECONDITION if it is not quarantined.
   virtual Status TerminateSession(uint64_t session, const std::string& reason) = 0;
   virtual Status ReleaseSession(uint64_t session) = 0;
   // These read files.

@@ -225,8 +225,10 @@ void Session::Announce() {
 
 void Session::ScheduleCheck() {
   if (!open()) return;
-  TimePoint next =
-      std::min({executor_.queues().next_deadline(), resume_until_, quarantine_.until()});
+  TimePoint next = std::min(executor_.queues().next_deadline(), resume_until_);
+  if (executor_.quarantine().has_value()) {
+    next = std::min(next, environment_.quarantine.Until(share_.uid));
+  }
   if (WaitsForData()) next = std::min(next, last_data_ + timeouts_.stalled_client());
   const TimePoint now = environment_.clock->Now();
   if (detached() && connection_.pid != 0) next = std::min(next, now + kProcessCheck);
@@ -323,7 +325,7 @@ void Session::Drain() {
 
 void Session::Undrain() {
   if (!std::exchange(draining_, false)) return;
-  executor_.AcceptNew();
+  executor_.decoder().RefuseNew(std::nullopt);
 }
 
 void Session::LeaseGranted(std::string token) {
@@ -343,18 +345,17 @@ void Session::NotifyWaiting(const LeaseWaitReply& wait) {
 
 TimePoint Session::LastAtWork(TimePoint now) const { return NothingLeft() ? last_command_ : now; }
 
-void Session::Hung(const std::string& report, const HangPolicy& policy) {
-  if (quarantine_.AddHang(report, policy, environment_.clock->Now()) && open()) {
-    executor_.Suspend(MakeError(StatusCode::kFailedPrecondition, reason::kQuarantined, "", "{}",
-                                quarantine_.reason()));
-  }
-  Advance();
+void Session::CountHang() {
+  figures_.Publish([](SessionInfoReply* info) { ++info->hangs; });
 }
 
-void Session::EndQuarantine() {
-  quarantine_.End();
-  executor_.Unsuspend();
-  if (draining_) executor_.decoder().RefuseNew(DrainingError());
+void Session::UpdateQuarantine() {
+  const Quarantine::Entry* const active =
+      environment_.quarantine.Find(share_.uid, environment_.clock->Now());
+  const bool was = executor_.quarantine().has_value();
+  if (active != nullptr && !was && open()) executor_.BeginQuarantine(active->error);
+  if (active == nullptr && was) executor_.EndQuarantine();
+  Advance();
 }
 
 TimePoint Session::CheckDeadlines(TimePoint now) {
@@ -377,7 +378,7 @@ TimePoint Session::CheckDeadlines(TimePoint now) {
                    reason::kDeadline));
     return next_check_;
   }
-  if (now >= quarantine_.until()) EndQuarantine();
+  if (executor_.quarantine().has_value()) UpdateQuarantine();
   executor_.CheckDeadlines(now);
   Advance();
   next_check_ = std::min(next_check_, CheckIdle(now));
@@ -406,7 +407,7 @@ ErrorReply Session::DrainingError() {
 // ---- figures
 
 SessionState Session::State() const {
-  if (open() && quarantine_.active()) return SessionState::kQuarantined;
+  if (open() && executor_.quarantine().has_value()) return SessionState::kQuarantined;
   if (detached()) return SessionState::kDetached;
   if (phase_ == Phase::kFinishing) return SessionState::kFinishing;
   if (phase_ != Phase::kActive) return SessionState::kEnding;
@@ -417,10 +418,8 @@ void Session::PublishFigures() {
   figures_.Publish([this](SessionInfoReply* info) {
     info->pid = connection_.pid;
     info->state = State();
-    info->hangs = quarantine_.hangs();
-    if (info->quarantine_reason != quarantine_.reason()) {
-      info->quarantine_reason = quarantine_.reason();
-    }
+    const Refusal& quarantine = executor_.quarantine();
+    info->quarantine_reason = quarantine.has_value() ? quarantine->message : "";
     info->dram_bytes = executor_.handles().dram_bytes();
     info->l1_bytes = executor_.handles().l1_bytes();
     info->handles = static_cast<uint32_t>(executor_.handles().size());

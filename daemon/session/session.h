@@ -23,7 +23,6 @@
 #include "daemon/session/inbox.h"
 #include "daemon/session/input_budget.h"
 #include "daemon/session/outbox.h"
-#include "daemon/session/quarantine.h"
 #include "daemon/session/receive_window.h"
 #include "daemon/session/service.h"
 #include "daemon/session/session_figures.h"
@@ -112,9 +111,10 @@ class Session final : public std::enable_shared_from_this<Session> {
   void NotifyWaiting(const LeaseWaitReply& wait);
   // When it last had a command: `now`, if it has one.
   TimePoint LastAtWork(TimePoint now) const;
-  // A launch of this session hung or faulted, which a report describes: see quarantine.h.
-  void Hung(const std::string& report, const HangPolicy& policy);
-  void EndQuarantine();
+  // A launch of this session hung or faulted.
+  void CountHang();
+  // Begins and ends the quarantine of the session with that of its user.
+  void UpdateQuarantine();
   // Ends what is late. Returns when to be called again; an earlier call does nothing.
   TimePoint CheckDeadlines(TimePoint now);
 
@@ -170,7 +170,6 @@ class Session final : public std::enable_shared_from_this<Session> {
   TimePoint resume_until_ = TimePoint::max();  // while detached
   bool waiting_;                               // for its lease
   bool draining_ = false;
-  Quarantine quarantine_;
   TimePoint next_check_ = TimePoint::max();
   TimePoint last_data_;         // when the client last sent data, or had none to send
   TimePoint last_command_;      // that came, or ended

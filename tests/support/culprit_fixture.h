@@ -1,4 +1,4 @@
-// Two sessions on a fake card: one whose work hangs or faults, and one that it must not harm.
+// Sessions of two users on a fake card: one whose work hangs or faults, and one that it must not harm.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class CulpritTest : public CoreTest {
   void Prepare() {
     Start();
     culprit = Connect();
-    other = Connect();
+    other = Connect(1001);
     for (TestClient* client : clients()) {
       client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
                    InlineWrite(1, 0, Pattern(4096)));

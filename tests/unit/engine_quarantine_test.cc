@@ -1,4 +1,4 @@
-// A session whose launches hang or fault too often is suspended, not the card.
+// A user whose launches hang or fault too often is quarantined with all its sessions; the card and others are not.
 #include <gmock/gmock.h>
 
 #include "tests/support/culprit_fixture.h"
@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class Suspension : public CulpritTest {
+class QuarantineOfAUser : public CulpritTest {
  protected:
   void Hang() {
     card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
@@ -28,7 +28,7 @@ class Suspension : public CulpritTest {
   }
 };
 
-TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
+TEST_F(QuarantineOfAUser, BeginsWithTheSecondHangWithinAWhile) {
   options.hangs = {2, 60'000};
   Prepare();
   culprit->OpenQueue(ComputeQueue(1));
@@ -52,7 +52,7 @@ TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
 
   other->Send(Launch(3), Read(1, 0, 4096));
   other->Run();
-  EXPECT_THAT(other->errors, IsEmpty()) << "the card is not suspended";
+  EXPECT_THAT(other->errors, IsEmpty()) << "another user";
   EXPECT_EQ(other->Data(6), Pattern(4096));
 
   const uint64_t id = culprit->id();
@@ -70,7 +70,38 @@ TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
   EXPECT_EQ(Info().state, SessionState::kActive);
 }
 
-TEST_F(Suspension, WhatHadNotStartedEndsWithTheSameReason) {
+TEST_F(QuarantineOfAUser, HoldsForAllItsSessionsWhereReadsAndFreesPass) {
+  options.hangs = {1, 60'000};
+  Prepare();
+  const std::unique_ptr<TestClient> before = Connect();
+  before->Send(Allocate(1, 1024), InlineKernel(2), OneKernelProgram(3, 2),
+               InlineWrite(1, 0, Pattern(1024)));
+  before->Run();
+  Hang();
+  const std::unique_ptr<TestClient> after = Connect();
+  for (TestClient* const client : {before.get(), after.get()}) {
+    client->OpenQueue(ComputeQueue(1));
+    client->SendOn(1, {}, Launch(3));
+    client->Run();
+    EXPECT_EQ(client->ErrorOf(1, 1).reason, "QUARANTINED");
+  }
+  after->OpenQueue(TransferQueue(2));
+  after->SendOn(2, {}, Allocate(1, 64));
+  after->Run();
+  EXPECT_EQ(after->ErrorOf(1, 2).reason, "QUARANTINED");
+  const uint64_t read = before->Send(Read(1, 0, 1024), Free({1}), BarrierRequest{});
+  before->Run();
+  EXPECT_THAT(before->errors, ::testing::SizeIs(1)) << "the launch";
+  EXPECT_EQ(before->Data(read), Pattern(1024));
+  EXPECT_EQ(before->Progress(), read + 2);
+
+  ASSERT_TRUE(core->ReleaseSession(after->id()).ok());
+  before->Send(Launch(3));
+  before->Run();
+  EXPECT_THAT(before->errors, ::testing::SizeIs(1));
+}
+
+TEST_F(QuarantineOfAUser, WhatHadNotStartedEndsWithTheSameReason) {
   options.hangs = {1, 60'000};
   options.engine.window_commands = 1;
   Prepare();
@@ -89,7 +120,7 @@ TEST_F(Suspension, WhatHadNotStartedEndsWithTheSameReason) {
   EXPECT_EQ(culprit->Progress(1), 2u);
 }
 
-TEST_F(Suspension, AlsoOfASessionThatSendsNothingMore) {
+TEST_F(QuarantineOfAUser, HoldsForASessionThatSendsNothingMore) {
   options.hangs = {1, 60'000};
   options.engine.window_commands = 1;
   Prepare();
@@ -109,7 +140,7 @@ TEST_F(Suspension, AlsoOfASessionThatSendsNothingMore) {
 }
 
 // All of them were on the card at once.
-TEST_F(Suspension, LaunchesThatHadNotBegunWhenItCameDoNotRun) {
+TEST_F(QuarantineOfAUser, LaunchesThatHadNotBegunWhenItCameDoNotRun) {
   options.hangs = {1, 60'000};
   Prepare();
   culprit->OpenQueue(ComputeQueue(1));
@@ -134,7 +165,7 @@ TEST_F(Suspension, LaunchesThatHadNotBegunWhenItCameDoNotRun) {
   EXPECT_EQ(card->boots, 2);
 }
 
-TEST_F(Suspension, EndsByItselfWhenAsMuchTimeHasPassedAgain) {
+TEST_F(QuarantineOfAUser, EndsByItselfWhenAsMuchTimeHasPassedAgain) {
   options.hangs = {2, 60'000};
   Prepare();
   Hang();
@@ -149,7 +180,7 @@ TEST_F(Suspension, EndsByItselfWhenAsMuchTimeHasPassedAgain) {
   EXPECT_EQ(Info().state, SessionState::kActive) << "it counts anew";
 }
 
-TEST_F(Suspension, HangsFarApartDoNot) {
+TEST_F(QuarantineOfAUser, DoesNotBeginWithHangsFarApart) {
   options.hangs = {2, 60'000};
   Prepare();
   Hang();
@@ -159,7 +190,7 @@ TEST_F(Suspension, HangsFarApartDoNot) {
   EXPECT_EQ(Info().hangs, 2u);
 }
 
-TEST_F(Suspension, CanBeSwitchedOff) {
+TEST_F(QuarantineOfAUser, CanBeSwitchedOff) {
   options.hangs.suspend_hangs = 0;
   Prepare();
   for (int i = 0; i < 5; ++i) Hang();

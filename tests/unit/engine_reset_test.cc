@@ -49,7 +49,7 @@ TEST_F(EngineReset, AChipIsResetWhereItsHartsDoNotBoot) {
     EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("loses all memory"));
   }
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
-  const auto next = Connect();
+  const auto next = Connect(1001);
   next->Send(Allocate(1, 4096), Read(1, 0, 16));
   next->Run();
   EXPECT_THAT(next->errors, IsEmpty());

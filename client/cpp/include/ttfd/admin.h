@@ -45,7 +45,7 @@ class Admin {
   Result<Timeouts> SetTimeouts(const Timeouts& timeouts, std::optional<uint64_t> session = {});
   // Ends a session; `reason`, at most 1,024 bytes, is shown to its client.
   Status TerminateSession(uint64_t session, const std::string& reason);
-  // Ends the quarantine of a session.
+  // Ends the quarantine of the user of a session.
   Status ReleaseSession(uint64_t session);
   Status SetLogLevel(LogLevel level);
 

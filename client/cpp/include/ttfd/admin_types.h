@@ -28,7 +28,7 @@ enum class SessionState : uint8_t {
   kUnspecified = 0,
   kWaiting = 1,  // for its lease
   kActive = 2,
-  kQuarantined = 3,  // its launches hung too often
+  kQuarantined = 3,  // launches of its user hung too often
   kFinishing = 4,    // the client has sent Finish
   kDetached = 5,     // without a connection, kept for its client to resume
   kEnding = 6,
