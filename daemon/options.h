@@ -72,7 +72,7 @@ struct HangOptions {
   uint32_t reports = 32;
   uint64_t bytes = uint64_t{64} << 20;
   uint32_t disk_ms = 2000;
-  uint32_t suspend_hangs = 2;
+  uint32_t suspend_hangs = 8;
   uint32_t suspend_window_ms = 600'000;
 };
 

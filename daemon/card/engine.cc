@@ -30,8 +30,12 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       kernel_timeout_(options_.kernel_timeout.count()),
       reading_([this] { return ReadCard(); }, clock),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
+      watchdog_(*dispatcher_, queues_, work_clock_),
       backoff_(options_.spin),
-      profiler_(*dispatcher_, clock) {
+      profiler_(*dispatcher_, clock),
+      recovery_({*dispatcher_, queues_, observer_, stats_, ended_, clock_, work_clock_, options_,
+                 [this] { RetireAll(); }, [this] { return KeepWaiting(); },
+                 [this] { return StopIsOverdue(); }}) {
   dispatcher_->OnPrint(
       [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
 }
@@ -58,55 +62,29 @@ Status Engine::Boot() {
 // ---- any thread
 
 void Engine::RequestReset(std::function<void(const Status&)> done) {
-  MutexLock lock(&mu_);
-  inbox_.resets.push_back(std::move(done));
-  WakeLocked();
+  requests_.Add([&](CardRequests::Requests* to) { to->resets.push_back(std::move(done)); });
 }
 
 void Engine::RequestProfile(ProfileRequest request) {
-  MutexLock lock(&mu_);
-  inbox_.profiles.push_back(std::move(request));
-  WakeLocked();
+  requests_.Add([&](CardRequests::Requests* to) { to->profiles.push_back(std::move(request)); });
 }
 
 void Engine::RequestQuiet(QuietRequest request) {
-  MutexLock lock(&mu_);
-  inbox_.quiets.push_back(std::move(request));
-  WakeLocked();
-}
-
-void Engine::LookAgain() {
-  MutexLock lock(&mu_);
-  WakeLocked();
+  requests_.Add([&](CardRequests::Requests* to) { to->quiets.push_back(std::move(request)); });
 }
 
 void Engine::SetInUse(bool in_use) {
-  MutexLock lock(&mu_);
-  inbox_.in_use = in_use;
-  WakeLocked();
+  requests_.Add([&](CardRequests::Requests* to) { to->in_use = in_use; });
 }
 
 CardReading Engine::reading() {
-  return reading_.Read([this] {
-    MutexLock lock(&mu_);
-    WakeLocked();
-  });
+  return reading_.Read([this] { requests_.Wake(); });
 }
 
 void Engine::SetTimeouts(Duration operation, Duration kernel) {
   operation_timeout_.store(operation.count(), std::memory_order_relaxed);
   kernel_timeout_.store(kernel.count(), std::memory_order_relaxed);
   timeouts_changed_.store(true, std::memory_order_release);
-}
-
-void Engine::WakeLocked() {
-  has_requests_.store(true, std::memory_order_release);
-  if (asleep_) wake_.NotifyOne();
-}
-
-DeviceStats Engine::stats() const {
-  return {launches_.load(std::memory_order_relaxed), bytes_written_.load(std::memory_order_relaxed),
-          bytes_read_.load(std::memory_order_relaxed), resets_.load(std::memory_order_relaxed)};
 }
 
 std::vector<HardwareQueueStats> Engine::queue_stats() const {
@@ -117,41 +95,21 @@ std::vector<HardwareQueueStats> Engine::queue_stats() const {
 
 // ---- device thread
 
-void Engine::TakeRequests() {
-  if (!has_requests_.load(std::memory_order_acquire)) return;
-  backoff_.Restart();
-  MutexLock lock(&mu_);
-  std::swap(inbox_, taken_);
-  has_requests_.store(false, std::memory_order_relaxed);
-}
-
 void Engine::HandleRequests() {
-  const std::optional<bool> in_use = std::exchange(taken_.in_use, std::nullopt);
-  if (in_use.has_value() && options_.set_in_use) options_.set_in_use(*in_use);
-  for (QuietRequest& request : std::exchange(taken_.quiets, {})) {
-    quiets_.push_back(std::move(request));
-  }
-  for (ProfileRequest& request : std::exchange(taken_.profiles, {})) {
-    if (!profiler_.Start(std::move(request), lost_)) continue;
+  if (!requests_.pending()) return;
+  backoff_.Restart();
+  CardRequests::Requests taken = requests_.Take();
+  if (taken.in_use.has_value() && options_.set_in_use) options_.set_in_use(*taken.in_use);
+  for (QuietRequest& request : taken.quiets) quiets_.push_back(std::move(request));
+  for (ProfileRequest& request : taken.profiles) {
+    if (!profiler_.Start(std::move(request), recovery_.lost())) continue;
     for (const HardwareQueue& queue : queues_) {
       for (const SubmittedSlice& entry : queue.in_flight) profiler_.NameProgramsOf(entry.slice);
     }
   }
-  if (!taken_.resets.empty()) {
-    dispatcher_->HaltAndDiagnose();
-    dispatcher_->SalvagePrints();
-    for (HardwareQueue& queue : queues_) Retire(queue, device_clock_.Now());
-    const SliceError error = ResetError("the card was reset by its administrator");
-    if (lost_.ok() && dispatcher_->device_info().memory_survives_reset) {
-      const std::vector<SubmittedSlice*> entries = SlicesInFlight();
-      CarryOut(PlanReset(Stopped(entries)), entries, error);
-    } else {
-      FailInFlight(error);
-    }
-    lost_ = OkStatus();
-    const Status status = Recover("reset by the administrator");
-    for (auto& done : std::exchange(taken_.resets, {})) done(status);
-  }
+  if (taken.resets.empty()) return;
+  const Status status = recovery_.Reset("reset by the administrator");
+  for (auto& done : taken.resets) done(status);
 }
 
 CardReading Engine::ReadCard() {
@@ -162,22 +120,25 @@ CardReading Engine::ReadCard() {
 bool Engine::RunOnce() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
   round_had_news_ |= observer_.HandleInput();
-  TakeRequests();
   HandleRequests();
   if (timeouts_changed_.exchange(false, std::memory_order_acquire)) {
     dispatcher_->SetTimeouts(Duration(operation_timeout_.load(std::memory_order_relaxed)),
                              Duration(kernel_timeout_.load(std::memory_order_relaxed)));
   }
-  LookAtCard();
-  if (lost_.ok()) {
-    const Status status = SubmitAndPoll();
+  recovery_.LookAtCard();
+  if (recovery_.lost().ok()) {
+    std::optional<StopPlace> place;
+    const Status status = SubmitAndPoll(&place);
     // A wait that a stop has cut short: the stop sees to the rest.
-    if (!status.ok() && status.code() != StatusCode::kCancelled && CardIsThere()) Lose(status);
+    const bool stopped = !status.ok() && status.code() != StatusCode::kCancelled;
+    if (stopped && recovery_.CardIsThere()) recovery_.Recover(status, place);
   }
-  if (!lost_.ok()) FailQueued(ResetError(std::string(StatusMessage(lost_))));
+  const Status& lost = recovery_.lost();
+  if (!lost.ok()) recovery_.FailQueued(ResetError(std::string(StatusMessage(lost))));
+  round_had_news_ |= recovery_.TakeNews();
   if (!quiets_.empty()) CheckQuiet();
   profiler_.Check();
-  bool idle = !has_requests_.load(std::memory_order_acquire) && !observer_.has_input();
+  bool idle = !requests_.pending() && !observer_.has_input();
   for (HardwareQueue& queue : queues_) {
     idle = idle && queue.idle();
     queue.ShowDepths();
@@ -190,18 +151,30 @@ bool Engine::RunOnce() {
   return !idle;
 }
 
-Status Engine::SubmitAndPoll() {
+Status Engine::SubmitAndPoll(std::optional<StopPlace>* place) {
   const TimePoint now = device_clock_.Now();
   bool busy = false;
   for (HardwareQueue& queue : queues_) {
     Status submitted = SubmitReady(queue, now);
     if (!submitted.ok()) {
-      stop_place_ = {.hardware_queue = queue.index, .refused = true};
+      *place = {.hardware_queue = queue.index, .refused = true};
       return submitted;
     }
     busy = busy || !queue.in_flight.empty() || queue.refused != nullptr;
   }
-  return busy ? Poll() : OkStatus();
+  return busy ? Poll(place) : OkStatus();
+}
+
+Status Engine::Poll(std::optional<StopPlace>* place) {
+  RETURN_IF_ERROR(dispatcher_->Poll([this] { return observer_.has_input(); }));
+  RetireAll();
+  return watchdog_.Check(device_clock_.Now(),
+                         Duration(operation_timeout_.load(std::memory_order_relaxed)), place);
+}
+
+void Engine::RetireAll() {
+  const TimePoint now = device_clock_.Now();
+  for (HardwareQueue& queue : queues_) Retire(queue, now);
 }
 
 // ---- the thread
@@ -214,7 +187,7 @@ void Engine::ThreadMain() {
   if (options_.on_thread_start) options_.on_thread_start();
   while (true) {
     const bool more = RunOnce();
-    if (stop_requested_.load(std::memory_order_acquire) && (!more || StopIsOverdue())) return;
+    if (requests_.stopping() && (!more || StopIsOverdue())) return;
     Pause(more);
   }
 }
@@ -225,12 +198,9 @@ void Engine::Pause(bool more) {
   const Duration pause = backoff_.Next(now);
   if (pause == Duration::zero()) return;
   const TimePoint tick = now + (profiler_.active() ? kProfileTick : options_.idle_tick);
-  const TimePoint until = more ? now + pause : std::min({next_look_, tick, observer_.InputDue()});
-  MutexLock lock(&mu_);
-  if (has_requests_ || (!more && stop_requested_)) return;
-  asleep_ = true;
-  wake_.WaitUntil(&mu_, until);
-  asleep_ = false;
+  const TimePoint until =
+      more ? now + pause : std::min({recovery_.next_look(), tick, observer_.InputDue()});
+  requests_.Sleep(until, more);
 }
 
 Status Engine::KeepWaiting() {
@@ -240,38 +210,29 @@ Status Engine::KeepWaiting() {
   return Error(StatusCode::kCancelled, "the daemon stops and waits for the card no longer");
 }
 
-bool Engine::StopIsOverdue() const {
-  return stop_requested_.load(std::memory_order_acquire) &&
-         clock_.Now().time_since_epoch().count() >= stop_by_.load(std::memory_order_relaxed);
-}
-
 Status Engine::Stop(TimePoint deadline) {
   if (options_.hangs != nullptr) options_.hangs->WaitNoLongerThan(deadline);
-  stop_by_.store(deadline.time_since_epoch().count(), std::memory_order_relaxed);
-  {
-    MutexLock lock(&mu_);
-    stop_requested_.store(true, std::memory_order_release);
-    if (asleep_) wake_.NotifyOne();
-  }
+  requests_.Stop(deadline);
   if (thread_.joinable()) {
     thread_.join();
   } else {
     while (RunOnce() && clock_.Now() < deadline) continue;
   }
   while (observer_.has_input()) observer_.HandleInput();
-  TakeRequests();
   profiler_.End();
-  for (ProfileRequest& request : taken_.profiles) {
+  CardRequests::Requests left_over = requests_.Take();
+  for (ProfileRequest& request : left_over.profiles) {
     request.done(Error(StatusCode::kUnavailable, "the daemon has stopped"));
   }
-  FailQueued(ResetError("the daemon has stopped"));
+  recovery_.FailQueued(ResetError("the daemon has stopped"));
   // The shutdown drains: reads in flight may still be delivered, so their slices live until it is over.
   const Duration left = std::max(deadline - clock_.Now(), kLastDrain);
-  stop_by_.store(TimePoint::max().time_since_epoch().count(), std::memory_order_relaxed);
+  requests_.SetStopTime(TimePoint::max());
   const Status down = dispatcher_->ShutDownWithin(
       left, [this] { return KeepWaiting(); });  // a lost card is held in reset at once
-  FailInFlight(ResetError("the daemon has stopped"));
-  return lost_.ok() || lost_.code() == StatusCode::kCancelled ? down : lost_;
+  recovery_.FailInFlight(ResetError("the daemon has stopped"));
+  const Status& lost = recovery_.lost();
+  return lost.ok() || lost.code() == StatusCode::kCancelled ? down : lost;
 }
 
 }  // namespace ttfd

@@ -1,8 +1,10 @@
 // The device thread's record of a card that hangs, before it looks at it: whose slices are on it, and how far it was.
+#include "daemon/card/hang_evidence.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "daemon/card/engine.h"
+#include "daemon/session/session.h"
 #include "runtime/base/log.h"
 #include "runtime/command/trace_layout.h"
 
@@ -75,12 +77,12 @@ HangSlice Describe(uint32_t hardware_queue, const Slice& slice) {
 
 }  // namespace
 
-HangReport Engine::HostEvidence(const Status& why) {
+HangReport HostEvidence(const Status& why, const HardwareQueues& hardware_queues,
+                        const RecentLaunches& ended, Dispatcher& dispatcher) {
   HangReport report;
-  if (options_.hangs != nullptr) report.id = options_.hangs->NewId();
   report.time = std::chrono::system_clock::now();
   report.trigger = std::string(StatusMessage(why));
-  for (HardwareQueue& queue : queues_) {
+  for (const HardwareQueue& queue : hardware_queues) {
     for (const SubmittedSlice& entry : queue.in_flight) {
       HangSlice slice = Describe(queue.index, entry.slice);
       slice.ticket = entry.ticket;
@@ -91,12 +93,12 @@ HangReport Engine::HostEvidence(const Status& why) {
     if (const Slice* const refused = queue.refused_slice()) {
       report.slices.push_back(Describe(queue.index, *refused));
     }
-    report.queues.push_back(dispatcher_->HostRecord(queue.index));
+    report.queues.push_back(dispatcher.HostRecord(queue.index));
   }
   // A slice that waits for space has no turn yet.
   std::stable_sort(report.slices.begin(), report.slices.end(),
                    [](const HangSlice& a, const HangSlice& b) { return a.turn - 1 < b.turn - 1; });
-  const auto& recent = recent_.launches();
+  const auto& recent = ended.launches();
   for (auto slice = recent.rbegin(); slice != recent.rend(); ++slice) {
     HangSlice record;
     record.hardware_queue = slice->hardware_queue;
@@ -111,8 +113,8 @@ HangReport Engine::HostEvidence(const Status& why) {
 }
 
 // What is not planned for any more had ended; a slice without a ticket was not on the card.
-void Engine::AddPlan(const RecoveryPlan& plan, const std::vector<StoppedSlice>& stopped,
-                     HangReport* report) {
+void AddPlan(const RecoveryPlan& plan, const std::vector<StoppedSlice>& stopped,
+             HangReport* report) {
   for (size_t i = 0; i < report->slices.size(); ++i) {
     HangSlice& slice = report->slices[i];
     const bool submitted = slice.ticket != 0;

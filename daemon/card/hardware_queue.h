@@ -1,6 +1,7 @@
 // What the device thread keeps of one hardware queue of the card.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -102,5 +103,7 @@ struct HardwareQueue {
     uncovered = 0;
   }
 };
+
+using HardwareQueues = std::array<HardwareQueue, kHardwareQueues>;
 
 }  // namespace ttfd

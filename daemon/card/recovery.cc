@@ -1,8 +1,10 @@
-// What the device thread does when the card hangs or faults: say who did it, fail what was in flight, boot again.
+// Recovers a card that stopped.
+#include "daemon/card/recovery.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "daemon/card/engine.h"
+#include "daemon/card/hang_evidence.h"
 #include "daemon/card/headline.h"
 #include "daemon/card/stall_text.h"
 #include "runtime/base/log.h"
@@ -18,9 +20,9 @@ constexpr const char* kNoReport = "; no hang report could be kept, the daemon's 
 }  // namespace
 
 // What the card has completed is off the queues; the rest, in the order of its submission.
-std::vector<SubmittedSlice*> Engine::SlicesInFlight() {
+std::vector<SubmittedSlice*> Recovery::SlicesInFlight() {
   std::vector<SubmittedSlice*> entries;
-  for (HardwareQueue& queue : queues_) {
+  for (HardwareQueue& queue : card_.queues) {
     for (SubmittedSlice& entry : queue.in_flight) entries.push_back(&entry);
   }
   std::sort(entries.begin(), entries.end(),
@@ -28,30 +30,30 @@ std::vector<SubmittedSlice*> Engine::SlicesInFlight() {
   return entries;
 }
 
-std::vector<StoppedSlice> Engine::Stopped(const std::vector<SubmittedSlice*>& entries) {
+std::vector<StoppedSlice> Recovery::Stopped(const std::vector<SubmittedSlice*>& entries) {
   std::vector<StoppedSlice> stopped;
   for (const SubmittedSlice* const entry : entries) {
     const Ticket ticket{entry->slice.route.hardware_queue, entry->ticket};
-    stopped.push_back({entry, dispatcher_->StateOf(ticket)});
+    stopped.push_back({entry, card_.dispatcher.StateOf(ticket)});
   }
   return stopped;
 }
 
 // What runs again goes back to its queue the youngest first: each is the next of its queue then.
-void Engine::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
-                      const SliceError& error) {
+void Recovery::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
+                        const SliceError& error) {
   for (size_t i = 0; i < entries.size(); ++i) {
     if (i == plan.offender) continue;  // its session has it
     SubmittedSlice& entry = *entries[i];
     Slice& slice = entry.slice;
-    HardwareQueue& queue = queues_[slice.route.hardware_queue];
+    HardwareQueue& queue = card_.queues[slice.route.hardware_queue];
     const RecoveryPlan::Step& step = plan.steps[i];
     queue.scheduler.Refund(slice);  // what it took is not known
     if (step.outcome == SliceOutcome::kRequeued) continue;
     slice.queue->slices.Ended({queue.index, entry.ticket});
     if (step.outcome == SliceOutcome::kCompleted) {
-      launches_.fetch_add(slice.launches, std::memory_order_relaxed);
-      if (slice.runs_kernels()) recent_.Add(queue.index, slice);
+      card_.stats.Add(slice);
+      if (slice.runs_kernels()) card_.ended.Add(queue.index, slice);
       queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
       slice.times.began = std::max(entry.watch.began, slice.times.submitted);
       entry.session->Done(std::span(&slice, 1));
@@ -63,27 +65,27 @@ void Engine::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice
     if (plan.steps[i].outcome != SliceOutcome::kRequeued) continue;
     SubmittedSlice& entry = *entries[i];
     const Ticket ticket{entry.slice.route.hardware_queue, entry.ticket};
-    dispatcher_->TakeBack(ticket);
+    card_.dispatcher.TakeBack(ticket);
     if (i == plan.suspect) ++entry.slice.suspected;
     entry.session->Requeue(ticket, std::move(entry.slice));
   }
-  for (HardwareQueue& queue : queues_) queue.ClearInFlight();
-  round_had_news_ = true;
+  for (HardwareQueue& queue : card_.queues) queue.ClearInFlight();
+  news_ = true;
 }
 
-void Engine::FailOffender(SubmittedSlice& entry, const SliceError& error) {
+void Recovery::FailOffender(SubmittedSlice& entry, const SliceError& error) {
   const std::shared_ptr<Session> session = std::move(entry.session);
   const Slice slice = std::move(entry.slice);
-  HardwareQueue& queue = queues_[slice.route.hardware_queue];
-  queue.scheduler.Used(slice, work_clock_.Now() - entry.watch.work_began);
+  HardwareQueue& queue = card_.queues[slice.route.hardware_queue];
+  queue.scheduler.Used(slice, card_.work_clock.Now() - entry.watch.work_began);
   slice.queue->slices.Ended({queue.index, entry.ticket});
   session->Failed(slice, error);
-  observer_.SessionHung(*session, error.hang_report);
+  card_.observer.SessionHung(*session, error.hang_report);
 }
 
 // The queue whose next slice the card did not take when it stopped, if that slice was suspected before.
-HardwareQueue* Engine::SuspectRefused(const std::optional<StopPlace>& place) {
-  for (HardwareQueue& queue : queues_) {
+HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
+  for (HardwareQueue& queue : card_.queues) {
     if (place.has_value() && place->hardware_queue != queue.index) continue;
     Slice* const next = queue.refused_slice();
     if (next != nullptr) return next->suspected++ == 0 ? nullptr : &queue;
@@ -93,21 +95,20 @@ HardwareQueue* Engine::SuspectRefused(const std::optional<StopPlace>& place) {
 
 // Other sessions receive nothing, unless the reset took something from them; and then what happened, but not in whose
 // code.
-void Engine::Lose(const Status& why) {
-  const TimePoint began = clock_.Now();
-  const TimePoint now = device_clock_.Now();
-  HangReport report = HostEvidence(why);
-  HangKeeper* const hangs = options_.hangs;
+void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place) {
+  const TimePoint began = card_.clock.Now();
+  HangReport report = HostEvidence(why, card_.queues, card_.ended, card_.dispatcher);
+  HangKeeper* const hangs = card_.options.hangs;
+  if (hangs != nullptr) report.id = hangs->NewId();
   bool kept = hangs == nullptr || hangs->KeepHostSide(report);
 
-  report.stall = dispatcher_->HaltAndDiagnose();
-  dispatcher_->SalvagePrints();
-  for (HardwareQueue& queue : queues_) Retire(queue, now);
+  report.stall = card_.dispatcher.HaltAndDiagnose();
+  card_.dispatcher.SalvagePrints();
+  card_.retire();
   DescribeStall(why, &report);
   const std::vector<SubmittedSlice*> entries = SlicesInFlight();
   const std::vector<StoppedSlice> stopped = Stopped(entries);
-  const std::optional<StopPlace> place = std::exchange(stop_place_, std::nullopt);
-  const RecoveryPlan plan = PlanRecovery(stopped, recent_, report.stall, place);
+  const RecoveryPlan plan = PlanRecovery(stopped, card_.ended, report.stall, place);
   AddPlan(plan, stopped, &report);
   report.headline = Headline(why, report);
   SubmittedSlice* const offender = plan.offender.has_value() ? entries[*plan.offender] : nullptr;
@@ -135,21 +136,36 @@ void Engine::Lose(const Status& why) {
     HardwareQueue* const given_up = SuspectRefused(place);
     if (given_up != nullptr) given_up->refused_session->Refused(*given_up->refused, error);
   }
-  if (dispatcher_->device_info().memory_survives_reset) {
+  if (card_.dispatcher.device_info().memory_survives_reset) {
     CarryOut(plan, entries, error);
   } else {
     FailInFlight(error);
   }
-  const Status recovered = Recover(text);
+  const Status recovered = BootAgain(text);
   DescribeRecovery(recovered, &report);
   report.boot_attempts = boots_tried_;
-  report.recovery_ms = std::chrono::duration<double, std::milli>(clock_.Now() - began).count();
+  report.recovery_ms = std::chrono::duration<double, std::milli>(card_.clock.Now() - began).count();
   if (hangs != nullptr) hangs->KeepOutcome(report);
   if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
 }
 
-void Engine::FailInFlight(const SliceError& error) {
-  for (HardwareQueue& queue : queues_) {
+Status Recovery::Reset(const std::string& why) {
+  card_.dispatcher.HaltAndDiagnose();
+  card_.dispatcher.SalvagePrints();
+  card_.retire();
+  const SliceError error = ResetError("the card was " + why);
+  if (lost_.ok() && card_.dispatcher.device_info().memory_survives_reset) {
+    const std::vector<SubmittedSlice*> entries = SlicesInFlight();
+    CarryOut(PlanReset(Stopped(entries)), entries, error);
+  } else {
+    FailInFlight(error);
+  }
+  lost_ = OkStatus();
+  return BootAgain(why);
+}
+
+void Recovery::FailInFlight(const SliceError& error) {
+  for (HardwareQueue& queue : card_.queues) {
     for (const SubmittedSlice& entry : std::exchange(queue.in_flight, {})) {
       if (entry.session == nullptr) continue;  // its command has failed already
       queue.scheduler.Refund(entry.slice);
@@ -158,43 +174,42 @@ void Engine::FailInFlight(const SliceError& error) {
     }
     queue.ClearInFlight();
   }
-  round_had_news_ = true;
+  news_ = true;
 }
 
 // Everything that has not started, when there is no card to run it.
-void Engine::FailQueued(const SliceError& error) {
+void Recovery::FailQueued(const SliceError& error) {
   bool again = true;
   while (std::exchange(again, false)) {  // what was waited for frees what waited
-    for (HardwareQueue& queue : queues_) {
+    for (HardwareQueue& queue : card_.queues) {
       while (SessionQueue* const from = queue.scheduler.Next(BusyWorkers())) {
         from->share.owner->shared_from_this()->Refused(*from, error);
         again = true;
-        round_had_news_ = true;
+        news_ = true;
       }
     }
   }
 }
 
-Status Engine::TryBoot(ResetStrength strength, const std::string& why) {
-  Status booted = dispatcher_->Boot(strength, [this] { return KeepWaiting(); });
-  heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
+Status Recovery::TryBoot(ResetStrength strength, const std::string& why) {
+  Status booted = card_.dispatcher.Boot(strength, [this] { return card_.keep_waiting(); });
   if (booted.ok()) {
     lost_ = OkStatus();
-    recent_.CardBooted();
-    observer_.DeviceStateChanged(DeviceState::kReady, why);
+    card_.ended.CardBooted();
+    card_.observer.DeviceStateChanged(DeviceState::kReady, why);
   }
   return booted;
 }
 
-Status Engine::Recover(const std::string& why) {
-  observer_.DeviceStateChanged(DeviceState::kRecovering, why);
-  resets_.fetch_add(1, std::memory_order_relaxed);
+Status Recovery::BootAgain(const std::string& why) {
+  card_.observer.DeviceStateChanged(DeviceState::kRecovering, why);
+  card_.stats.AddReset();
   Status status;
   boots_tried_ = 0;
-  while (boots_tried_ < std::max(options_.boot_attempts, 1u) &&
-         (boots_tried_ == 0 || !StopIsOverdue())) {
+  while (boots_tried_ < std::max(card_.options.boot_attempts, 1u) &&
+         (boots_tried_ == 0 || !card_.stop_is_overdue())) {
     ++boots_tried_;
-    const bool chip = device_info().resets_chip && boots_tried_ > 1;
+    const bool chip = card_.dispatcher.device_info().resets_chip && boots_tried_ > 1;
     if (chip) {
       GiveCardUp(
           StatusCode::kUnavailable,
@@ -211,35 +226,34 @@ Status Engine::Recover(const std::string& why) {
   return status;
 }
 
-void Engine::GiveCardUp(StatusCode code, const std::string& text) {
+void Recovery::GiveCardUp(StatusCode code, const std::string& text) {
   LogError("device lost: {}", text);
   lost_ = Error(code, "{}", text);
-  stop_place_.reset();
   FailInFlight(ResetError(text));
-  observer_.DeviceStateChanged(DeviceState::kFailed, text);
+  card_.observer.DeviceStateChanged(DeviceState::kFailed, text);
 }
 
-bool Engine::CardIsThere() {
-  const Status present = dispatcher_->CheckPresence();
+bool Recovery::CardIsThere() {
+  const Status present = card_.dispatcher.CheckPresence();
   if (!present.ok()) GiveCardUp(present.code(), std::string(StatusMessage(present)));
   return present.ok();
 }
 
 // Once a second. A card that was lost is looked for until it is back.
-void Engine::LookAtCard() {
+void Recovery::LookAtCard() {
   constexpr char kBack[] = "the card was lost, and its driver serves it again";
-  if (clock_.Now() < next_look_) return;
-  next_look_ = clock_.Now() + std::chrono::seconds(1);
+  if (card_.clock.Now() < next_look_) return;
+  next_look_ = card_.clock.Now() + std::chrono::seconds(1);
   if (lost_.ok()) {
     CardIsThere();
     return;
   }
-  if (dispatcher_->CheckPresence().ok()) return;
+  if (card_.dispatcher.CheckPresence().ok()) return;
   if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
-    resets_.fetch_add(1, std::memory_order_relaxed);
+    card_.stats.AddReset();
     LogInfo("the card is back, and works");
-  } else if (dispatcher_->CheckPresence().code() != StatusCode::kUnavailable) {
-    Recover(kBack).IgnoreError();
+  } else if (card_.dispatcher.CheckPresence().code() != StatusCode::kUnavailable) {
+    BootAgain(kBack).IgnoreError();
   }
 }
 

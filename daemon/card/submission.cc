@@ -100,7 +100,7 @@ StatusOr<bool> Engine::SubmitNext(HardwareQueue& queue, SessionQueue& from, Time
       {std::move(session), std::move(submitted), ticket.number, ++turns_, std::move(after)});
   const Slice& slice = queue.in_flight.back().slice;
   bounds_.Begin(slice);
-  BeginTimes(queue, now);
+  watchdog_.BeginTimes(queue, now);
   if (slice.runs_kernels()) RETURN_IF_ERROR(SendEvent(queue));
   if (slice.apart()) {
     queue.busy.Add(slice);
@@ -199,12 +199,8 @@ void Engine::RetireOne(HardwareQueue& queue, SubmittedSlice* entry) {
   } else {
     queue.in_flight_cost -= slice.times.cost;
   }
-  if (slice.runs_kernels()) {
-    launches_.fetch_add(slice.launches, std::memory_order_relaxed);
-    recent_.Add(queue.index, slice);
-  } else {
-    (slice.read ? bytes_read_ : bytes_written_).fetch_add(slice.bytes, std::memory_order_relaxed);
-  }
+  stats_.Add(slice);
+  if (slice.runs_kernels()) ended_.Add(queue.index, slice);
   bounds_.Ended(slice);
   slice.queue->slices.Ended({queue.index, entry->ticket});
   retired_.push_back(std::move(slice));
@@ -235,7 +231,7 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
   queue.shown_completed.fetch_add(retired_.size(), std::memory_order_relaxed);
   const TimePoint work_now = work_clock_.Now();
   ShareOut(queue, now, work_now);
-  BeginTimes(queue, now, work_now);
+  QueueWatchdog::BeginTimes(queue, now, work_now);
   for (size_t begin = 0; begin < retired_.size();) {
     size_t end = begin;
     Session* const session = retired_of_[begin].session.get();

@@ -184,7 +184,7 @@ struct SessionInfoReply {
 
 // What is kept of hangs (daemon/hang), and what they cost whose kernels they are.
 struct HangPolicy {
-  uint32_t suspend_hangs = 2;  // so many within the window quarantine a user; 0: never
+  uint32_t suspend_hangs = 8;  // so many within the window quarantine a user; 0: never
   uint32_t suspend_window_ms = 600'000;
 };
 

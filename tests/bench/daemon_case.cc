@@ -19,11 +19,12 @@ StatusOr<std::string> DaemonUnderTest::Address() {
   if (child_ != nullptr) return address;
   // A configuration of our own, so that the machine's does not matter.
   const std::string config = folder_ + "/ttfd.toml";
-  std::ofstream(config) << "# every option at its default, but for the limits of one user\n"
-                           "[listen]\nconnections_per_user = 4096\n"
-                           "[limits]\nsessions_per_user = 4096\n"
-                           "[hangs]\nfolder = \""
-                        << folder_ << "/hangs\"\n";
+  std::ofstream(config)
+      << "# every option at its default, but for the limits of one user and of its hangs\n"
+         "[listen]\nconnections_per_user = 4096\n"
+         "[limits]\nsessions_per_user = 4096\n"
+         "[hangs]\nsuspend_hangs = 0\nfolder = \""
+      << folder_ << "/hangs\"\n";
   ASSIGN_OR_RETURN(
       std::unique_ptr<Child> child,
       Child::Start({daemon_, "--config", config, "--socket", socket, "--device", "sim:board=p150"},

@@ -47,8 +47,7 @@ struct OneKernel {
 };
 
 // From sending a launch that hangs at once until another session's launch behind it is done: the card is found to hang,
-// the report is on the disk, the card is reset and verified. A session of its own each time: the second hang of one
-// would suspend it.
+// the report is on the disk, the card is reset and verified.
 StatusOr<double> RecoveryMilliseconds(const AddressFunction& address, OneKernel& bystander) {
   ASSIGN_OR_RETURN(const std::string where, address());
   if (bystander.session == nullptr) RETURN_IF_ERROR(bystander.Connect(where, "empty"));

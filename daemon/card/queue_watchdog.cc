@@ -1,8 +1,8 @@
-// Is the card still at work? What of it stands still, and for how long it may.
+// Decides from the times of slices and from what the card shows whether a hardware queue has stopped.
+#include "daemon/card/queue_watchdog.h"
+
 #include <algorithm>
 #include <limits>
-
-#include "daemon/card/engine.h"
 
 namespace ttfd {
 namespace {
@@ -25,22 +25,25 @@ Status Overdue(const Slice* slice, Duration limit) {
 
 }  // namespace
 
-Status Engine::Poll() {
-  RETURN_IF_ERROR(dispatcher_->Poll([this] { return observer_.has_input(); }));
-  const TimePoint now = device_clock_.Now();
-  for (HardwareQueue& queue : queues_) Retire(queue, now);
-  for (HardwareQueue& queue : queues_) RETURN_IF_ERROR(CheckProgress(queue, now));
+Status QueueWatchdog::Check(TimePoint now, Duration operation_timeout,
+                            std::optional<StopPlace>* place) {
+  for (HardwareQueue& queue : queues_) {
+    const Status checked = CheckQueue(queue, now, operation_timeout);
+    if (checked.ok()) continue;
+    *place = late_;
+    return checked;
+  }
   return OkStatus();
 }
 
 // In the order of submission: what shares no workers with kernels apart before it, and of the others the first. Behind
 // what waits itself nobody knows how far the card can come.
-void Engine::BeginTimes(HardwareQueue& queue, TimePoint now) {
+void QueueWatchdog::BeginTimes(HardwareQueue& queue, TimePoint now) {
   if (queue.busy.empty() && queue.in_flight.front().watch.begun) return;
   BeginTimes(queue, now, work_clock_.Now());
 }
 
-void Engine::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
+void QueueWatchdog::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
   TileSet running;
   for (SubmittedSlice& entry : queue.in_flight) {
     const TileSet& workers = entry.slice.route.workers;
@@ -52,9 +55,9 @@ void Engine::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now)
 }
 
 // The head cannot have begun: its time runs from when it can.
-bool Engine::WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& head) const {
+bool QueueWatchdog::WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& head) const {
   for (const Ticket& ticket : head.after) {
-    if (!dispatcher_->IsDone(ticket)) return true;
+    if (!dispatcher_.IsDone(ticket)) return true;
   }
   if (!head.slice.runs_kernels()) return false;
   for (const HardwareQueue& other : queues_) {
@@ -67,24 +70,24 @@ bool Engine::WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& h
   return false;
 }
 
-Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
+Status QueueWatchdog::CheckQueue(HardwareQueue& queue, TimePoint now, Duration operation_timeout) {
   for (SubmittedSlice& entry : queue.in_flight) {
     if (!entry.watch.begun) break;
     if (WaitsForAnother(queue, entry)) {
       entry.watch.Begin(now, work_clock_.Now());
       continue;
     }
-    RETURN_IF_ERROR(CheckOne(queue, &entry, &entry.watch, now));
+    RETURN_IF_ERROR(CheckOne(queue, &entry, &entry.watch, now, operation_timeout));
   }
   if (queue.refused == nullptr) return OkStatus();
   const bool waits = !queue.in_flight.empty() || OlderElsewhere(queue, UINT64_MAX);
-  if (!waits) return CheckOne(queue, nullptr, &queue.refused_watch, now);
+  if (!waits) return CheckOne(queue, nullptr, &queue.refused_watch, now, operation_timeout);
   queue.refused_watch.Begin(now, {});  // what it waits for has a time of its own
   return OkStatus();
 }
 
 // What it waits for was given to the card before it: the last of those is watched itself, and ends.
-bool Engine::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const {
+bool QueueWatchdog::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const {
   for (const HardwareQueue& other : queues_) {
     if (&other == &queue) continue;
     if (std::any_of(other.in_flight.begin(), other.in_flight.end(),
@@ -98,26 +101,25 @@ bool Engine::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const {
 // A hang is no progress for longer than what runs now may take. A launch has its time and no more. Of anything else
 // the card is asked whether it moves, once in the middle of the time, so that the answer at its end is of the rest
 // of it; then the time starts again, for a trace not beyond what its launches may take one after the other.
-Status Engine::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch* watch,
-                        TimePoint now) {
+Status QueueWatchdog::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch* watch,
+                               TimePoint now, Duration operation_timeout) {
   const Slice* const slice = entry == nullptr ? nullptr : &entry->slice;
   const uint64_t ticket = entry == nullptr ? 0 : entry->ticket;
   const bool kernels = slice != nullptr && slice->runs_kernels();
   const bool launch = kernels && std::holds_alternative<LaunchCommand>(slice->command);
   const bool own =
       kernels || (slice != nullptr && !slice->runs_kernels() && slice->timeout != Duration::zero());
-  const Duration limit =
-      own ? slice->timeout : Duration(operation_timeout_.load(std::memory_order_relaxed));
+  const Duration limit = own ? slice->timeout : operation_timeout;
   const Duration stood = now - watch->progress;
   if (!launch && !watch->looked && stood > limit / 2) {
     watch->looked = true;
-    ASSIGN_OR_RETURN(watch->look, dispatcher_->LookAt(queue.index));
+    ASSIGN_OR_RETURN(watch->look, dispatcher_.LookAt(queue.index));
   }
   if (stood <= limit) return OkStatus();
   const bool patient =
       !kernels || now < watch->began + limit * static_cast<Duration::rep>(slice->launches);
   if (!launch && patient) {
-    ASSIGN_OR_RETURN(const uint64_t look, dispatcher_->LookAt(queue.index));
+    ASSIGN_OR_RETURN(const uint64_t look, dispatcher_.LookAt(queue.index));
     if (look != watch->look) {
       watch->look = look;
       watch->progress = now;
@@ -126,7 +128,7 @@ Status Engine::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch
   }
   // What it waits for may be more than is known here: room in the kernel caches, or a sub-device's number.
   const uint64_t turn = entry == nullptr ? std::numeric_limits<uint64_t>::max() : entry->turn;
-  if (OlderElsewhere(queue, turn) && dispatcher_->Diagnose(queue.index).waits_for_queue) {
+  if (OlderElsewhere(queue, turn) && dispatcher_.Diagnose(queue.index).waits_for_queue) {
     watch->progress = now;
     watch->waited = true;
     return OkStatus();
@@ -135,7 +137,7 @@ Status Engine::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch
     watch->Begin(now, work_clock_.Now());
     return OkStatus();
   }
-  stop_place_ = {queue.index, ticket, /*refused=*/entry == nullptr};
+  late_ = {queue.index, ticket, /*refused=*/entry == nullptr};
   return Overdue(kernels ? slice : nullptr, limit);
 }
 

@@ -1,0 +1,89 @@
+// Requests of other threads to the device thread, and the sleep from which these wake it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "daemon/card/profiler.h"
+#include "daemon/session/slice.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+// `done` is called once nothing is on the card that `disturbs`. Both are called on the device thread.
+struct QuietRequest {
+  std::function<bool(const Slice&)> disturbs;
+  std::function<void()> done;
+};
+
+class CardRequests {
+ public:
+  struct Requests {
+    std::vector<std::function<void(const Status&)>> resets;
+    std::vector<Profiler::Request> profiles;
+    std::vector<QuietRequest> quiets;
+    std::optional<bool> in_use;
+  };
+
+  // ---- Any thread.
+
+  // Adds a request and wakes the device thread.
+  void Add(absl::FunctionRef<void(Requests*)> add) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    add(&requests_);
+    pending_.store(true, std::memory_order_release);
+    if (asleep_) wake_.NotifyOne();
+  }
+  void Wake() {
+    Add([](Requests*) {});
+  }
+  // The device thread is to end once nothing is left to do, or at this time.
+  void Stop(TimePoint by) ABSL_LOCKS_EXCLUDED(mu_) {
+    SetStopTime(by);
+    MutexLock lock(&mu_);
+    stopping_.store(true, std::memory_order_release);
+    if (asleep_) wake_.NotifyOne();
+  }
+  void SetStopTime(TimePoint by) {
+    stop_by_.store(by.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  bool stopping() const { return stopping_.load(std::memory_order_acquire); }
+  bool StopIsOverdue(TimePoint now) const {
+    return stopping() && now.time_since_epoch().count() >= stop_by_.load(std::memory_order_relaxed);
+  }
+
+  // ---- Device thread.
+
+  // Woken, or something was added, since the last Take.
+  bool pending() const { return pending_.load(std::memory_order_acquire); }
+  Requests Take() ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    pending_.store(false, std::memory_order_relaxed);
+    return std::exchange(requests_, {});
+  }
+  // Until it is woken. `busy`: there is work, for which a thread that is to stop continues.
+  void Sleep(TimePoint until, bool busy) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    if (pending() || (!busy && stopping())) return;
+    asleep_ = true;
+    wake_.WaitUntil(&mu_, until);
+    asleep_ = false;
+  }
+
+ private:
+  std::atomic<bool> pending_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<TimePoint::rep> stop_by_{TimePoint::max().time_since_epoch().count()};
+  Mutex mu_;
+  CondVar wake_;
+  Requests requests_ ABSL_GUARDED_BY(mu_);
+  bool asleep_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,81 @@
+// Recovers a card that stopped: halts it, looks at it, decides what becomes of the slices that were on it
+// (recovery_plan.h), ends or requeues them, boots the card again and writes the hang report. Also looks after a card
+// that another process took away. Device thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/card/card_stats.h"
+#include "daemon/card/device_observer.h"
+#include "daemon/card/engine_options.h"
+#include "daemon/card/hardware_queue.h"
+#include "daemon/card/recent_launches.h"
+#include "daemon/card/recovery_plan.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+class Recovery {
+ public:
+  // Of the card; all outlive it.
+  struct Parts {
+    Dispatcher& dispatcher;
+    HardwareQueues& queues;
+    DeviceObserver& observer;
+    CardStats& stats;
+    RecentLaunches& ended;
+    Clock& clock;
+    Clock& work_clock;
+    const EngineOptions& options;
+    std::function<void()> retire;           // takes what has completed off the queues
+    std::function<Status()> keep_waiting;   // of the card's waits (Tick)
+    std::function<bool()> stop_is_overdue;  // nothing more is to be tried
+  };
+  explicit Recovery(Parts card) : card_(std::move(card)) {}
+
+  // Not OK: the card is lost, until it is found again where another process took it away, else until Reset.
+  const Status& lost() const { return lost_; }
+  // Slices have ended or were requeued since the last call.
+  bool TakeNews() { return std::exchange(news_, false); }
+
+  // The card hung or faulted. `place`: none if it reported that itself.
+  void Recover(const Status& why, const std::optional<StopPlace>& place);
+  // The administrator's reset. "reset by the administrator"
+  Status Reset(const std::string& why);
+  // Once a second: is the card still there, or there again? Call before `next_look`.
+  void LookAtCard();
+  TimePoint next_look() const { return next_look_; }
+  // False: it is lost from now on.
+  bool CardIsThere();
+
+  void FailInFlight(const SliceError& error);
+  // Everything that has not started, when there is no card to run it.
+  void FailQueued(const SliceError& error);
+
+ private:
+  std::vector<SubmittedSlice*> SlicesInFlight();
+  std::vector<StoppedSlice> Stopped(const std::vector<SubmittedSlice*>& entries);
+  // Ends and requeues all slices but the offender. `error`: of those that were interrupted.
+  void CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
+                const SliceError& error);
+  void FailOffender(SubmittedSlice& entry, const SliceError& error);
+  HardwareQueue* SuspectRefused(const std::optional<StopPlace>& place);
+  Status BootAgain(const std::string& why);
+  Status TryBoot(ResetStrength strength, const std::string& why);
+  // What is in flight fails, and every session ends.
+  void GiveCardUp(StatusCode code, const std::string& text);
+
+  const Parts card_;
+  Status lost_;
+  TimePoint next_look_;
+  uint32_t boots_tried_ = 0;  // of the last recovery
+  bool news_ = false;
+};
+
+}  // namespace ttfd
