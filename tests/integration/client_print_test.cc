@@ -98,9 +98,6 @@ TEST_F(ClientPrints, BeforeAHangAndBeforeAFaultAreHeard) {
   EXPECT_EQ(died.reason(), "DEVICE_FAULT") << died.ToString();
   EXPECT_THAT(Texts(lines), ElementsAre("line 0 of (2,1) hart 0: 6"));
   lines.clear();
-  client::Admin admin = client::Admin::Connect(daemon_.address());
-  ASSERT_TRUE(admin.ReleaseSession(session_->id()).ok())
-      << "the second of its launches that ended so";
   EXPECT_TRUE(session_->queue().Launch(Printing(program, 1, 0, 7)).ok());
   EXPECT_THAT(Texts(lines), ElementsAre("line 0 of (2,1) hart 0: 7"));
 }
