@@ -28,7 +28,7 @@ Status Overdue(const Slice* slice, Duration limit) {
 Status QueueWatchdog::Check(TimePoint now, Duration operation_timeout,
                             std::optional<StopPlace>* place) {
   for (HardwareQueue& queue : queues_) {
-    const Status checked = CheckQueue(queue, now, operation_timeout);
+    Status checked = CheckQueue(queue, now, operation_timeout);
     if (checked.ok()) continue;
     *place = late_;
     return checked;

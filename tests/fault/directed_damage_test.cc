@@ -2,12 +2,11 @@
 // end well. The session that meets the damage may have to send again; it is never named as the cause.
 #include <gmock/gmock.h>
 
-#include <fstream>
-
 #include "runtime/abi/l1_map.h"
 #include "runtime/hw/tensix.h"
 #include "tests/fault/hang_zoo/strike.h"
 #include "tests/support/daemon_on_device.h"
+#include "tests/support/zoo_kernel.h"
 
 namespace ttfd {
 namespace {
@@ -51,18 +50,6 @@ constexpr Damage kDamages[] = {
 };
 
 void PrintTo(const Damage& damage, std::ostream* to) { *to << damage.name; }
-
-LoadKernelRequest ZooKernel(uint64_t handle, const std::string& name) {
-  std::ifstream file(std::string(HANG_ZOO "/") + name + ".elf", std::ios::binary);
-  EXPECT_TRUE(file.is_open()) << name;
-  LoadKernelRequest request;
-  request.handle = handle;
-  request.name = name;
-  request.inline_bytes.assign(std::istreambuf_iterator<char>(file), {});
-  request.size = request.inline_bytes.size();
-  request.is_inline = true;
-  return request;
-}
 
 constexpr uint32_t kTimeoutMs = 300;
 

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <fstream>
 #include <thread>
 
 #include "firmware/images.h"
@@ -11,6 +10,7 @@
 #include "tests/support/bystander_bound.h"
 #include "tests/support/daemon_on_device.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/zoo_kernel.h"
 
 namespace ttfd {
 namespace {
@@ -18,18 +18,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
-
-LoadKernelRequest ZooKernel(uint64_t handle, const std::string& name) {
-  std::ifstream file(std::string(HANG_ZOO "/") + name + ".elf", std::ios::binary);
-  EXPECT_TRUE(file.is_open()) << name;
-  LoadKernelRequest request;
-  request.handle = handle;
-  request.name = name;
-  request.inline_bytes.assign(std::istreambuf_iterator<char>(file), {});
-  request.size = request.inline_bytes.size();
-  request.is_inline = true;
-  return request;
-}
 
 // Computes on the whole grid, over and over. What the card's repair took from it, it sends again; anything else that it
 // is told, and any wrong result, is a failure.
