@@ -112,7 +112,7 @@ HangReport HostEvidence(const Status& why, const HardwareQueues& hardware_queues
   return report;
 }
 
-// What is not planned for any more had ended; a slice without a ticket was not on the card.
+// A slice that the plan does not have had ended; one without a ticket was not on the card.
 void AddPlan(const RecoveryPlan& plan, const std::vector<StoppedSlice>& stopped,
              HangReport* report) {
   for (size_t i = 0; i < report->slices.size(); ++i) {

@@ -39,7 +39,7 @@ std::vector<StoppedSlice> Recovery::Stopped(const std::vector<SubmittedSlice*>& 
   return stopped;
 }
 
-// What runs again goes back to its queue the youngest first: each is the next of its queue then.
+// Returns slices that run again to their queues the youngest first: each is the next of its queue then.
 void Recovery::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
                         const SliceError& error) {
   for (size_t i = 0; i < entries.size(); ++i) {

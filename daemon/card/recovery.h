@@ -23,7 +23,7 @@ namespace ttfd {
 
 class Recovery {
  public:
-  // Of the card; all outlive it.
+  // The parts of the card; all outlive this.
   struct Parts {
     Dispatcher& dispatcher;
     HardwareQueues& queues;
@@ -68,7 +68,7 @@ class Recovery {
   HardwareQueue* SuspectRefused(const std::optional<StopPlace>& place);
   Status BootAgain(const std::string& why);
   Status TryBoot(ResetStrength strength, const std::string& why);
-  // What is in flight fails, and every session ends.
+  // Fails everything in flight, and ends every session.
   void GiveCardUp(StatusCode code, const std::string& text);
 
   const Parts card_;

@@ -128,7 +128,8 @@ class Planner {
     return found;
   }
 
-  // What the worker runs is what its tile began last. A hart that prefetches or dispatches runs no launch.
+  // Finds the launch of the program that the tile of the worker began last. A hart that prefetches or dispatches runs
+  // no launch.
   std::optional<size_t> RunnerOn(const HartReport& faulted) const {
     if (faulted.worker == HartReport::kNoWorker) return std::nullopt;
     for (size_t i = 0; i < slices_.size(); ++i) {
@@ -227,7 +228,7 @@ class Planner {
         continue;
       if (outcome(i) == SliceOutcome::kCompleted && Follows(later, entry)) return Passed(index);
       if (!source.has_value()) continue;
-      // What cannot have started before it was done changed nothing under it, unless it was done.
+      // A later slice that had not started before this one was done changed nothing under it.
       if (later.slice.runs_kernels()) {
         return Decide(index, SliceOutcome::kInterrupted,
                       "a later launch of its session may have changed it");

@@ -3,8 +3,8 @@
 //
 // The offender is a launch whose kernels are seen at work: a hart of its workers faulted in its program, or its time is
 // up, or it is the first of its hardware queue, and a hart is in its program. It is not the offender if anything that
-// it depends on was overwritten (its workers, the worker that faulted, a tile of a hardware queue) unless no other
-// session's kernels have run since the boot: whoever did that may have ended long before. Without proof there is no
+// it depends on was overwritten (its workers, the worker that faulted, a tile of a hardware queue): a launch that ended
+// before may have done that, unless no other session's kernels have run since the boot. Without proof there is no
 // offender.
 //
 // A launch is completed if all its workers have answered, runs again only if it had not started, and is interrupted

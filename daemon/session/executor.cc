@@ -49,9 +49,8 @@ bool Executor::BeginReady(SessionQueue& queue) {
          queue.begun - queue.passed < environment_.windows.begun_operations) {
     Operation& task = *queue.operations[queue.begun];
     if (task.error || task.stage == Operation::Stage::kOnHost) break;
-    if (quarantined_ &&
-        !PassesInQuarantine(
-            task.body)) {  // its batch was decoded in part when the quarantine began
+    // Its batch may have been decoded in part when the quarantine began.
+    if (quarantined_ && !PassesInQuarantine(task.body)) {
       Quarantine(queue, &task);
       break;
     }

@@ -55,7 +55,7 @@ class KernelCache {
     TileSet tiles;  // that hold it
   };
   std::vector<HeldImage> Images() const;
-  // Those of the program that the worker holds and runs.
+  // The images of the program that the worker holds and runs.
   std::vector<HeldImage> ImagesOn(uint32_t worker, const Program& program) const;
   // Which image lies at `address`, or ends before it; of several that were there lately, the one that `program` uses.
   struct Resident {

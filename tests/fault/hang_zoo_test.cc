@@ -1,5 +1,5 @@
-// Kernels that bring the card down in every way known. Each is noticed, laid at its owner's door with the place where
-// it stood, and repaired, while two other clients compute on and check every result.
+// Kernels that bring the card down in every way known. Each is noticed, explained with the place where it stood, named
+// where that is proven, and repaired, while two other clients compute on and check every result.
 #include <gmock/gmock.h>
 
 #include <atomic>

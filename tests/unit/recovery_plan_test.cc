@@ -1,5 +1,5 @@
-// What becomes of the slices on a card that stopped, and which launch is the offender: by recorded snapshots of stopped
-// cards. tests/integration/dispatch_snapshot_test.cc records them.
+// Plans of recovery for recorded snapshots of stopped cards: outcomes of slices, the offender, the suspect.
+// tests/integration/dispatch_snapshot_test.cc records the snapshots.
 #include "daemon/card/recovery_plan.h"
 
 #include <gmock/gmock.h>
