@@ -220,30 +220,30 @@ DaemonOptions Daemon::CoreOptions() {
   options.hang_store = {options_.hangs.folder, options_.hangs.reports, options_.hangs.bytes};
   options.hang_writer.patience = milliseconds(options_.hangs.disk_ms);
   options.hangs = {options_.hangs.suspend_hangs, options_.hangs.suspend_window_ms};
-  options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
-  options.engine.overlap = options.scheduler.quantum / 2;
-  options.windows.segment_time = options.engine.overlap;  // two of them are on the card at a time
+  options.card.window = std::chrono::microseconds(options_.scheduler.window_us);
+  options.card.overlap = options.scheduler.quantum / 2;
+  options.windows.segment_time = options.card.overlap;  // two of them are on the card at a time
   options.windows.launch_guess = options.scheduler.launch_guess;
-  options.engine.apart_window = options.scheduler.quantum;
-  if (device_->info().backend == "embedded") options.engine.work_clock = &work_clock_;
-  options.engine.window_commands = options_.scheduler.window_commands;
+  options.card.independent_window = options.scheduler.quantum;
+  if (device_->info().backend == "embedded") options.card.work_clock = &work_clock_;
+  options.card.window_commands = options_.scheduler.window_commands;
   const uint32_t spin_us = device_->info().runs_by_itself ? kCardSpinUs : 0;
-  options.engine.spin = std::chrono::microseconds(options_.scheduler.spin_us.value_or(spin_us));
+  options.card.spin = std::chrono::microseconds(options_.scheduler.spin_us.value_or(spin_us));
   if (debugging_.server != nullptr) {
-    options.engine.device_clock = &device_clock_;
-    options.engine.idle_tick = kDebuggerTick;
-    options.engine.attend = [this] {
+    options.card.device_clock = &device_clock_;
+    options.card.idle_tick = kDebuggerTick;
+    options.card.attend = [this] {
       return debugging_.server->Attend(
           [this](uint64_t clocks) { return device_->Advance(clocks); });
     };
   }
-  options.engine.on_thread_start = [this] {
+  options.card.on_thread_start = [this] {
     LowerNiceValue((options_.scheduler.boost + 1) / 2, "the device thread");
     rpc_->JoinAsDeviceThread();
   };
-  options.engine.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };
-  options.engine.read_health = [this] { return device_->ReadHealth(); };
-  options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
+  options.card.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };
+  options.card.read_health = [this] { return device_->ReadHealth(); };
+  options.card.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
   return options;
 }
 

@@ -31,7 +31,7 @@ class BusyWorkers {
   // `window`: how much kernels are expected to take that others of their session follow on the same workers.
   explicit BusyWorkers(Duration window = Duration::zero()) : window_(window) {}
 
-  // A slice that runs apart (Slice::apart) is on the card, and has ended there.
+  // A slice of independent kernels (Slice::independent) is on the card, and has ended there.
   void Add(const Slice& slice);
   void Remove(const Slice& slice);
   void Clear() { sets_.clear(); }

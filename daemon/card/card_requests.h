@@ -8,19 +8,13 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "daemon/card/in_flight.h"
 #include "daemon/card/profiler.h"
-#include "daemon/session/slice.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {
-
-// `done` is called once nothing is on the card that `disturbs`. Both are called on the device thread.
-struct QuietRequest {
-  std::function<bool(const Slice&)> disturbs;
-  std::function<void()> done;
-};
 
 class CardRequests {
  public:

@@ -20,7 +20,7 @@ class DeviceObserver {
   // A launch of this session hung or faulted; its command has failed.
   virtual void SessionHung(Session& /*session*/, const std::string& /*report*/) {}
   // Handles some of what clients have sent; at the start of each round, and again and again while the card is waited
-  // for. True: there was some. The thread that adds input calls LookAgain.
+  // for. True: there was some. The thread that adds input calls CardExecutor::Wake.
   virtual bool HandleInput() { return false; }
   // When HandleInput is to be called at the latest. TimePoint::min(): there is input, the device thread does not sleep.
   virtual TimePoint InputDue() const { return TimePoint::max(); }

@@ -45,8 +45,8 @@ struct SubmittedSlice {
 
 // Device thread only, but for what GetStatus reads.
 struct HardwareQueue {
-  HardwareQueue(uint32_t its_index, Scheduler& its_scheduler, Duration apart_window)
-      : index(its_index), scheduler(its_scheduler), busy(apart_window) {}
+  HardwareQueue(uint32_t its_index, Scheduler& its_scheduler, Duration independent_window)
+      : index(its_index), scheduler(its_scheduler), busy(independent_window) {}
 
   const uint32_t index;
   Scheduler& scheduler;
@@ -57,8 +57,8 @@ struct HardwareQueue {
   Watch refused_watch;                       // while nothing of the hardware queue is on the card
   std::deque<SubmittedSlice> in_flight;      // in the order of their tickets
   Duration in_flight_cost{};                 // of those that everybody waits for
-  BusyWorkers busy;                          // with the others: kernels apart
-  // The last ticket but for those of kernels apart, if no event has been asked for it; 0: all have theirs.
+  BusyWorkers busy;                          // with the others: independent kernels
+  // The last ticket but for those of independent kernels, if no event has been asked for it; 0: all have theirs.
   uint64_t uncovered = 0;
 
   std::atomic<uint32_t> shown_in_flight{0};

@@ -28,30 +28,9 @@ Status Overdue(const Slice* slice, Duration limit) {
 Status QueueWatchdog::Check(TimePoint now, Duration operation_timeout,
                             std::optional<StopPlace>* place) {
   for (HardwareQueue& queue : queues_) {
-    Status checked = CheckQueue(queue, now, operation_timeout);
-    if (checked.ok()) continue;
-    *place = late_;
-    return checked;
+    RETURN_IF_ERROR(CheckQueue(queue, now, operation_timeout, place));
   }
   return OkStatus();
-}
-
-// In the order of submission: what shares no workers with kernels apart before it, and of the others the first. Behind
-// what waits itself nobody knows how far the card can come.
-void QueueWatchdog::BeginTimes(HardwareQueue& queue, TimePoint now) {
-  if (queue.busy.empty() && queue.in_flight.front().watch.begun) return;
-  BeginTimes(queue, now, work_clock_.Now());
-}
-
-void QueueWatchdog::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
-  TileSet running;
-  for (SubmittedSlice& entry : queue.in_flight) {
-    const TileSet& workers = entry.slice.route.workers;
-    if (running.any() && (workers.none() || (workers & running).any())) break;
-    if (!entry.watch.begun) entry.watch.Begin(now, work_now);
-    if (!entry.slice.apart()) break;
-    running |= workers;
-  }
 }
 
 // The head cannot have begun: its time runs from when it can.
@@ -70,18 +49,21 @@ bool QueueWatchdog::WaitsForAnother(const HardwareQueue& queue, const SubmittedS
   return false;
 }
 
-Status QueueWatchdog::CheckQueue(HardwareQueue& queue, TimePoint now, Duration operation_timeout) {
+Status QueueWatchdog::CheckQueue(HardwareQueue& queue, TimePoint now, Duration operation_timeout,
+                                 std::optional<StopPlace>* place) {
   for (SubmittedSlice& entry : queue.in_flight) {
     if (!entry.watch.begun) break;
     if (WaitsForAnother(queue, entry)) {
       entry.watch.Begin(now, work_clock_.Now());
       continue;
     }
-    RETURN_IF_ERROR(CheckOne(queue, &entry, &entry.watch, now, operation_timeout));
+    RETURN_IF_ERROR(CheckOne(queue, &entry, &entry.watch, now, operation_timeout, place));
   }
   if (queue.refused == nullptr) return OkStatus();
   const bool waits = !queue.in_flight.empty() || OlderElsewhere(queue, UINT64_MAX);
-  if (!waits) return CheckOne(queue, nullptr, &queue.refused_watch, now, operation_timeout);
+  if (!waits) {
+    return CheckOne(queue, nullptr, &queue.refused_watch, now, operation_timeout, place);
+  }
   queue.refused_watch.Begin(now, {});  // what it waits for has a time of its own
   return OkStatus();
 }
@@ -102,7 +84,8 @@ bool QueueWatchdog::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) co
 // the card is asked whether it moves, once in the middle of the time, so that the answer at its end is of the rest
 // of it; then the time starts again, for a trace not beyond what its launches may take one after the other.
 Status QueueWatchdog::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch* watch,
-                               TimePoint now, Duration operation_timeout) {
+                               TimePoint now, Duration operation_timeout,
+                               std::optional<StopPlace>* place) {
   const Slice* const slice = entry == nullptr ? nullptr : &entry->slice;
   const uint64_t ticket = entry == nullptr ? 0 : entry->ticket;
   const bool kernels = slice != nullptr && slice->runs_kernels();
@@ -137,7 +120,7 @@ Status QueueWatchdog::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry
     watch->Begin(now, work_clock_.Now());
     return OkStatus();
   }
-  late_ = {queue.index, ticket, /*refused=*/entry == nullptr};
+  *place = {queue.index, ticket, /*refused=*/entry == nullptr};
   return Overdue(kernels ? slice : nullptr, limit);
 }
 

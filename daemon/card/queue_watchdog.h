@@ -18,26 +18,22 @@ class QueueWatchdog {
   QueueWatchdog(Dispatcher& dispatcher, HardwareQueues& queues, Clock& work_clock)
       : dispatcher_(dispatcher), queues_(queues), work_clock_(work_clock) {}
 
-  // Begins the time of what waits for nothing on its hardware queue any more. Call when a slice was submitted, and with
-  // the time of the work clock when slices have ended.
-  void BeginTimes(HardwareQueue& queue, TimePoint now);
-  static void BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now);
-
   // DEADLINE_EXCEEDED: `place` has stopped. `operation_timeout`: of what has none of its own.
   Status Check(TimePoint now, Duration operation_timeout, std::optional<StopPlace>* place);
 
  private:
-  Status CheckQueue(HardwareQueue& queue, TimePoint now, Duration operation_timeout);
+  // An error belongs to the place that it is given with.
+  Status CheckQueue(HardwareQueue& queue, TimePoint now, Duration operation_timeout,
+                    std::optional<StopPlace>* place);
   // No `entry`: the slice that the queue does not take.
   Status CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch* watch, TimePoint now,
-                  Duration operation_timeout);
+                  Duration operation_timeout, std::optional<StopPlace>* place);
   bool OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const;
   bool WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& head) const;
 
   Dispatcher& dispatcher_;
   HardwareQueues& queues_;
   Clock& work_clock_;
-  std::optional<StopPlace> late_;  // of the check that failed
 };
 
 }  // namespace ttfd

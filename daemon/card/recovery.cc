@@ -19,15 +19,12 @@ constexpr const char* kNoReport = "; no hang report could be kept, the daemon's 
 
 }  // namespace
 
-// What the card has completed is off the queues; the rest, in the order of its submission.
-std::vector<SubmittedSlice*> Recovery::SlicesInFlight() {
-  std::vector<SubmittedSlice*> entries;
-  for (HardwareQueue& queue : card_.queues) {
-    for (SubmittedSlice& entry : queue.in_flight) entries.push_back(&entry);
-  }
-  std::sort(entries.begin(), entries.end(),
-            [](const SubmittedSlice* a, const SubmittedSlice* b) { return a->turn < b->turn; });
-  return entries;
+// Leaves in flight what the card has not completed.
+StallReport Recovery::HaltCard() {
+  StallReport stall = card_.dispatcher.HaltAndDiagnose();
+  card_.dispatcher.SalvagePrints();
+  card_.in_flight.Retire(card_.clocks.device.Now());
+  return stall;
 }
 
 std::vector<StoppedSlice> Recovery::Stopped(const std::vector<SubmittedSlice*>& entries) {
@@ -46,20 +43,16 @@ void Recovery::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSli
     if (i == plan.offender) continue;  // its session has it
     SubmittedSlice& entry = *entries[i];
     Slice& slice = entry.slice;
-    HardwareQueue& queue = card_.queues[slice.route.hardware_queue];
+    const uint32_t queue = slice.route.hardware_queue;
     const RecoveryPlan::Step& step = plan.steps[i];
-    queue.scheduler.Refund(slice);  // what it took is not known
-    if (step.outcome == SliceOutcome::kRequeued) continue;
-    slice.queue->slices.Ended({queue.index, entry.ticket});
     if (step.outcome == SliceOutcome::kCompleted) {
-      card_.stats.Add(slice);
-      if (slice.runs_kernels()) card_.ended.Add(queue.index, slice);
-      queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
-      slice.times.began = std::max(entry.watch.began, slice.times.submitted);
-      entry.session->Done(std::span(&slice, 1));
-    } else {
-      entry.session->Failed(slice, error.With(step.state));
+      card_.in_flight.RetireStopped(entry);
+      continue;
     }
+    card_.in_flight.queues()[queue].scheduler.Refund(slice);  // what it took is not known
+    if (step.outcome == SliceOutcome::kRequeued) continue;
+    slice.queue->slices.Ended({queue, entry.ticket});
+    entry.session->Failed(slice, error.With(step.state));
   }
   for (size_t i = entries.size(); i-- > 0;) {
     if (plan.steps[i].outcome != SliceOutcome::kRequeued) continue;
@@ -69,15 +62,14 @@ void Recovery::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSli
     if (i == plan.suspect) ++entry.slice.suspected;
     entry.session->Requeue(ticket, std::move(entry.slice));
   }
-  for (HardwareQueue& queue : card_.queues) queue.ClearInFlight();
-  news_ = true;
+  card_.in_flight.Clear();
 }
 
 void Recovery::FailOffender(SubmittedSlice& entry, const SliceError& error) {
   const std::shared_ptr<Session> session = std::move(entry.session);
   const Slice slice = std::move(entry.slice);
-  HardwareQueue& queue = card_.queues[slice.route.hardware_queue];
-  queue.scheduler.Used(slice, card_.work_clock.Now() - entry.watch.work_began);
+  HardwareQueue& queue = card_.in_flight.queues()[slice.route.hardware_queue];
+  queue.scheduler.Used(slice, card_.clocks.work.Now() - entry.watch.work_began);
   slice.queue->slices.Ended({queue.index, entry.ticket});
   session->Failed(slice, error);
   card_.observer.SessionHung(*session, error.hang_report);
@@ -85,7 +77,7 @@ void Recovery::FailOffender(SubmittedSlice& entry, const SliceError& error) {
 
 // The queue whose next slice the card did not take when it stopped, if that slice was suspected before.
 HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
-  for (HardwareQueue& queue : card_.queues) {
+  for (HardwareQueue& queue : card_.in_flight.queues()) {
     if (place.has_value() && place->hardware_queue != queue.index) continue;
     Slice* const next = queue.refused_slice();
     if (next != nullptr) return next->suspected++ == 0 ? nullptr : &queue;
@@ -96,19 +88,19 @@ HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
 // Other sessions receive nothing, unless the reset took something from them; and then what happened, but not in whose
 // code.
 void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place) {
-  const TimePoint began = card_.clock.Now();
-  HangReport report = HostEvidence(why, card_.queues, card_.ended, card_.dispatcher);
+  const TimePoint began = card_.clocks.host.Now();
+  HangReport report = HostEvidence(why, card_.in_flight.queues(), card_.in_flight.recent_launches(),
+                                   card_.dispatcher);
   HangKeeper* const hangs = card_.options.hangs;
   if (hangs != nullptr) report.id = hangs->NewId();
   bool kept = hangs == nullptr || hangs->KeepHostSide(report);
 
-  report.stall = card_.dispatcher.HaltAndDiagnose();
-  card_.dispatcher.SalvagePrints();
-  card_.retire();
+  report.stall = HaltCard();
   DescribeStall(why, &report);
-  const std::vector<SubmittedSlice*> entries = SlicesInFlight();
+  const std::vector<SubmittedSlice*> entries = card_.in_flight.All();
   const std::vector<StoppedSlice> stopped = Stopped(entries);
-  const RecoveryPlan plan = PlanRecovery(stopped, card_.ended, report.stall, place);
+  const RecoveryPlan plan =
+      PlanRecovery(stopped, card_.in_flight.recent_launches(), report.stall, place);
   AddPlan(plan, stopped, &report);
   report.headline = Headline(why, report);
   SubmittedSlice* const offender = plan.offender.has_value() ? entries[*plan.offender] : nullptr;
@@ -139,53 +131,39 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
   if (card_.dispatcher.device_info().memory_survives_reset) {
     CarryOut(plan, entries, error);
   } else {
-    FailInFlight(error);
+    card_.in_flight.Fail(error);
   }
   const Status recovered = BootAgain(text);
   DescribeRecovery(recovered, &report);
   report.boot_attempts = boots_tried_;
-  report.recovery_ms = std::chrono::duration<double, std::milli>(card_.clock.Now() - began).count();
+  report.recovery_ms =
+      std::chrono::duration<double, std::milli>(card_.clocks.host.Now() - began).count();
   if (hangs != nullptr) hangs->KeepOutcome(report);
   if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
 }
 
 Status Recovery::Reset(const std::string& why) {
-  card_.dispatcher.HaltAndDiagnose();
-  card_.dispatcher.SalvagePrints();
-  card_.retire();
+  HaltCard();
   const SliceError error = ResetError("the card was " + why);
   if (lost_.ok() && card_.dispatcher.device_info().memory_survives_reset) {
-    const std::vector<SubmittedSlice*> entries = SlicesInFlight();
+    const std::vector<SubmittedSlice*> entries = card_.in_flight.All();
     CarryOut(PlanReset(Stopped(entries)), entries, error);
   } else {
-    FailInFlight(error);
+    card_.in_flight.Fail(error);
   }
   lost_ = OkStatus();
   return BootAgain(why);
-}
-
-void Recovery::FailInFlight(const SliceError& error) {
-  for (HardwareQueue& queue : card_.queues) {
-    for (const SubmittedSlice& entry : std::exchange(queue.in_flight, {})) {
-      if (entry.session == nullptr) continue;  // its command has failed already
-      queue.scheduler.Refund(entry.slice);
-      entry.slice.queue->slices.Ended({queue.index, entry.ticket});
-      entry.session->Failed(entry.slice, error);
-    }
-    queue.ClearInFlight();
-  }
-  news_ = true;
 }
 
 // Everything that has not started, when there is no card to run it.
 void Recovery::FailQueued(const SliceError& error) {
   bool again = true;
   while (std::exchange(again, false)) {  // what was waited for frees what waited
-    for (HardwareQueue& queue : card_.queues) {
+    for (HardwareQueue& queue : card_.in_flight.queues()) {
       while (SessionQueue* const from = queue.scheduler.Next(BusyWorkers())) {
         from->share.owner->shared_from_this()->Refused(*from, error);
         again = true;
-        news_ = true;
+        card_.in_flight.AddNews();
       }
     }
   }
@@ -195,7 +173,7 @@ Status Recovery::TryBoot(ResetStrength strength, const std::string& why) {
   Status booted = card_.dispatcher.Boot(strength, [this] { return card_.keep_waiting(); });
   if (booted.ok()) {
     lost_ = OkStatus();
-    card_.ended.CardBooted();
+    card_.in_flight.CardBooted();
     card_.observer.DeviceStateChanged(DeviceState::kReady, why);
   }
   return booted;
@@ -203,7 +181,7 @@ Status Recovery::TryBoot(ResetStrength strength, const std::string& why) {
 
 Status Recovery::BootAgain(const std::string& why) {
   card_.observer.DeviceStateChanged(DeviceState::kRecovering, why);
-  card_.stats.AddReset();
+  card_.in_flight.stats().AddReset();
   Status status;
   boots_tried_ = 0;
   while (boots_tried_ < std::max(card_.options.boot_attempts, 1u) &&
@@ -229,7 +207,7 @@ Status Recovery::BootAgain(const std::string& why) {
 void Recovery::GiveCardUp(StatusCode code, const std::string& text) {
   LogError("device lost: {}", text);
   lost_ = Error(code, "{}", text);
-  FailInFlight(ResetError(text));
+  card_.in_flight.Fail(ResetError(text));
   card_.observer.DeviceStateChanged(DeviceState::kFailed, text);
 }
 
@@ -242,15 +220,15 @@ bool Recovery::CardIsThere() {
 // Once a second. A card that was lost is looked for until it is back.
 void Recovery::LookAtCard() {
   constexpr char kBack[] = "the card was lost, and its driver serves it again";
-  if (card_.clock.Now() < next_look_) return;
-  next_look_ = card_.clock.Now() + std::chrono::seconds(1);
+  if (card_.clocks.host.Now() < next_look_) return;
+  next_look_ = card_.clocks.host.Now() + std::chrono::seconds(1);
   if (lost_.ok()) {
     CardIsThere();
     return;
   }
   if (card_.dispatcher.CheckPresence().ok()) return;
   if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
-    card_.stats.AddReset();
+    card_.in_flight.stats().AddReset();
     LogInfo("the card is back, and works");
   } else if (card_.dispatcher.CheckPresence().code() != StatusCode::kUnavailable) {
     BootAgain(kBack).IgnoreError();

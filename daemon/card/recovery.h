@@ -6,14 +6,11 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "daemon/card/card_stats.h"
+#include "daemon/card/card_executor_options.h"
 #include "daemon/card/device_observer.h"
-#include "daemon/card/engine_options.h"
-#include "daemon/card/hardware_queue.h"
-#include "daemon/card/recent_launches.h"
+#include "daemon/card/in_flight.h"
 #include "daemon/card/recovery_plan.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -26,14 +23,10 @@ class Recovery {
   // The parts of the card; all outlive this.
   struct Parts {
     Dispatcher& dispatcher;
-    HardwareQueues& queues;
+    InFlight& in_flight;
     DeviceObserver& observer;
-    CardStats& stats;
-    RecentLaunches& ended;
-    Clock& clock;
-    Clock& work_clock;
-    const EngineOptions& options;
-    std::function<void()> retire;           // takes what has completed off the queues
+    const CardClocks& clocks;
+    const CardExecutorOptions& options;
     std::function<Status()> keep_waiting;   // of the card's waits (Tick)
     std::function<bool()> stop_is_overdue;  // nothing more is to be tried
   };
@@ -41,9 +34,6 @@ class Recovery {
 
   // Not OK: the card is lost, until it is found again where another process took it away, else until Reset.
   const Status& lost() const { return lost_; }
-  // Slices have ended or were requeued since the last call.
-  bool TakeNews() { return std::exchange(news_, false); }
-
   // The card hung or faulted. `place`: none if it reported that itself.
   void Recover(const Status& why, const std::optional<StopPlace>& place);
   // The administrator's reset. "reset by the administrator"
@@ -54,12 +44,11 @@ class Recovery {
   // False: it is lost from now on.
   bool CardIsThere();
 
-  void FailInFlight(const SliceError& error);
   // Everything that has not started, when there is no card to run it.
   void FailQueued(const SliceError& error);
 
  private:
-  std::vector<SubmittedSlice*> SlicesInFlight();
+  StallReport HaltCard();
   std::vector<StoppedSlice> Stopped(const std::vector<SubmittedSlice*>& entries);
   // Ends and requeues all slices but the offender. `error`: of those that were interrupted.
   void CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
@@ -75,7 +64,6 @@ class Recovery {
   Status lost_;
   TimePoint next_look_;
   uint32_t boots_tried_ = 0;  // of the last recovery
-  bool news_ = false;
 };
 
 }  // namespace ttfd

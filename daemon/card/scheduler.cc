@@ -117,7 +117,7 @@ void Scheduler::Started(const SessionQueue& queue) {
 }
 
 double Scheduler::PartOf(const Slice& slice) const {
-  if (options_.workers == 0 || !slice.apart()) return 1;
+  if (options_.workers == 0 || !slice.independent()) return 1;
   return static_cast<double>(slice.route.workers.count()) / static_cast<double>(options_.workers);
 }
 

@@ -44,7 +44,7 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
   {
     MutexLock lock(&mu_);
     state_ = state;
-    if (!why.empty()) last_error_ = {why, engine_.stats().launches};
+    if (!why.empty()) last_error_ = {why, executor_.stats().launches};
   }
   const bool memory_lost = state == DeviceState::kRecovering && !device_.info.memory_survives_reset;
   if (state != DeviceState::kFailed && !memory_lost) return;
@@ -80,18 +80,18 @@ StatusReply DaemonCore::GetStatus() {
   status.devices = ListDevices().devices;
   status.uptime_ms = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - created_).count());
-  const DeviceStats stats = engine_.stats();
+  const DeviceStats stats = executor_.stats();
   status.commands_completed = environment_.commands_ended;
   status.launches_completed = stats.launches;
   status.bytes_written = stats.bytes_written;
   status.bytes_read = stats.bytes_read;
   status.device_resets = stats.resets;
-  status.hardware_queues = engine_.queue_stats();
+  status.hardware_queues = executor_.queue_stats();
   status.quantum_ns = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(options_.scheduler.quantum).count());
   if (environment_.memory != nullptr) status.memory = environment_.memory->Use();
   status.last_hang_report = hang_store_->last();
-  status.card = engine_.reading();
+  status.card = executor_.reading();
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
   status.state = StateOf(state_, draining_ != nullptr);
@@ -105,7 +105,7 @@ Status DaemonCore::Profile(const ProfileQuery& query,
   ASSIGN_OR_RETURN(Profiler::Request request, ProfileRequestOf(query, device_.card.grid));
   request.cancelled = std::move(cancelled);
   request.done = std::move(done);
-  engine_.RequestProfile(std::move(request));
+  executor_.RequestProfile(std::move(request));
   return OkStatus();
 }
 
@@ -114,7 +114,7 @@ Status DaemonCore::ResetDevice(uint32_t device, std::function<void(const Status&
     return Error(StatusCode::kNotFound,
                  "there is no device {}: this daemon serves one card, device 0", device);
   }
-  engine_.RequestReset(std::move(done));
+  executor_.RequestReset(std::move(done));
   return OkStatus();
 }
 
@@ -191,7 +191,7 @@ TimePoint DaemonCore::InputDue() const {
 }
 
 void DaemonCore::RunChecksAt(TimePoint when) {
-  if (Lower(&checks_due_, when)) engine_.LookAgain();
+  if (Lower(&checks_due_, when)) executor_.Wake();
 }
 
 bool DaemonCore::RunChecks() {
@@ -283,7 +283,7 @@ void DaemonCore::HandleAllInput() {
 }
 
 bool DaemonCore::RunOnce() {
-  bool more = engine_.RunOnce();
+  bool more = executor_.RunOnce();
   while (host_work_.RunOne()) more = true;
   return more;
 }

@@ -36,7 +36,7 @@ Status DrainingStatus() {
       reason::kDraining);
 }
 
-EngineOptions WithHangs(EngineOptions options, HangKeeper* hangs) {
+CardExecutorOptions WithHangs(CardExecutorOptions options, HangKeeper* hangs) {
   if (hangs != nullptr) options.hangs = hangs;
   return options;
 }
@@ -55,8 +55,6 @@ StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Dispatc
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.process_ended) options.process_ended = ProcessHasEnded;
   if (!options.trim_memory) options.trim_memory = [] { malloc_trim(0); };
-  options.engine.operation_timeout = std::chrono::milliseconds(options.timeouts.operation_ms);
-  options.engine.kernel_timeout = std::chrono::milliseconds(options.timeouts.kernel_ms);
   options.scheduler.workers = dispatcher->geometry().worker_count();
   return std::unique_ptr<DaemonCore>(
       new DaemonCore(std::move(dispatcher), clock, std::move(options)));
@@ -76,12 +74,12 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
                        : std::make_unique<HangWriter>(hang_store_, options_.hang_writer)),
       schedulers_{Scheduler(options_.scheduler, &gate_), Scheduler(options_.scheduler, &gate_)},
       input_(
-          clock, [this] { engine_.LookAgain(); },
+          clock, [this] { executor_.Wake(); },
           [this](uint64_t session, Duration time) {
             for (Scheduler& scheduler : schedulers_) scheduler.Charge(session, time);
           }),
-      engine_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
-              WithHangs(options_.engine, hang_writer_.get())) {
+      executor_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this,
+                environment_.timeouts, clock, WithHangs(options_.card, hang_writer_.get())) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
   environment_.kernels =
@@ -99,19 +97,19 @@ DaemonCore::~DaemonCore() {
 }
 
 Status DaemonCore::Boot() {
-  RETURN_IF_ERROR(engine_.Boot());
-  device_ = {0, engine_.device_info(), engine_.card()};
+  RETURN_IF_ERROR(executor_.Boot());
+  device_ = {0, executor_.device_info(), executor_.card()};
   environment_.card = device_.card;
-  environment_.geometry = &engine_.geometry();
+  environment_.geometry = &executor_.geometry();
   environment_.memory = std::make_unique<DeviceMemory>(
-      device_.card, device_.info.memory_is_zero_after_power_on, engine_.kernel_bounds());
+      device_.card, device_.info.memory_is_zero_after_power_on, executor_.kernel_bounds());
   booted_ = true;
   return OkStatus();
 }
 
 Status DaemonCore::Start() {
   if (!booted_) RETURN_IF_ERROR(Boot());
-  engine_.Start();
+  executor_.Start();
   host_work_.Start();
   started_ = true;
   return OkStatus();
@@ -127,7 +125,7 @@ Status DaemonCore::Stop(TimePoint deadline) {
   }
   host_work_.Stop();
   started_ = false;
-  return engine_.Stop(deadline);
+  return executor_.Stop(deadline);
 }
 
 // ---- sessions
@@ -204,7 +202,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
                                         users_.UseOf(peer.uid), output, std::move(transport));
     sessions_.emplace(session->id(), session);
     session->Post([](Session& opened) { opened.UpdateQuarantine(); });
-    engine_.SetInUse(true);
+    executor_.SetInUse(true);
     const uint64_t idle_ms = environment_.limits.idle_ms;
     if (idle_ms != 0) CheckSessionsAt(clock_.Now() + std::chrono::milliseconds(idle_ms));
   }
@@ -238,7 +236,7 @@ void DaemonCore::SessionReleased(uint64_t session) {
   for (Scheduler& scheduler : schedulers_) scheduler.Forget(session);
   MutexLock lock(&mu_);
   sessions_.erase(session);
-  engine_.SetInUse(!sessions_.empty());
+  executor_.SetInUse(!sessions_.empty());
   last_wait_notices_.erase(session);
   if (!leases_.empty()) {
     leases_.Leave(session, clock_.Now());
@@ -309,7 +307,6 @@ StatusOr<TimeoutsReply> DaemonCore::SetTimeouts(uint64_t session, const Timeouts
     return found->timeouts();
   }
   environment_.timeouts.Set(timeouts);
-  engine_.SetTimeouts(environment_.timeouts.operation(), environment_.timeouts.kernel());
   for (const auto& found : Sessions()) found->SetTimeouts({});
   return environment_.timeouts.Get();
 }

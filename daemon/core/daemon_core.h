@@ -1,7 +1,7 @@
-// The daemon without its front end: sessions, scheduler and the engine with the booted card.
+// The daemon without its front end: sessions, scheduler and the executor of the booted card.
 //
-// Threads: callers of DaemonService (gRPC), the device thread (engine), which also checks deadlines, leases and
-// drains, and a host thread (HostWork). Locks are taken in the order registry (mu_), inbox, outbox, window, engine.
+// Threads: callers of DaemonService (gRPC), the device thread (CardExecutor), which also checks deadlines, leases and
+// drains, and a host thread (HostWork). Locks are taken in the order registry (mu_), inbox, outbox, window, executor.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/card/engine.h"
+#include "daemon/card/card_executor.h"
 #include "daemon/card/lease_gate.h"
 #include "daemon/card/scheduler.h"
 #include "daemon/core/lease_table.h"
@@ -33,7 +33,7 @@ struct DaemonOptions {
   SessionWindows windows;
   TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};
   uint64_t kernel_store_bytes = uint64_t{64} << 20;
-  EngineOptions engine;
+  CardExecutorOptions card;
   SchedulerOptions scheduler;
   HangStoreOptions hang_store;
   HangWriterOptions hang_writer;
@@ -69,8 +69,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // Handles all input, and does the host work for it. For the same tests.
   void HandleAllInput();
 
-  // Grows while the device thread is alive, at least once in EngineOptions::idle_tick: what a watchdog is fed with.
-  uint64_t heartbeat() const { return engine_.heartbeat(); }
+  // Grows while the device thread is alive, at least once in idle_tick: systemd's watchdog reads it.
+  uint64_t heartbeat() const { return executor_.heartbeat(); }
 
   // ---- DaemonService
   StatusOr<std::shared_ptr<ClientSession>> Open(
@@ -185,7 +185,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   const std::unique_ptr<HangWriter> hang_writer_;      // null: reports are not kept
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   InputTurns input_;
-  Engine engine_;
+  CardExecutor executor_;
   HostWork host_work_;
   std::atomic<TimePoint> checks_due_{TimePoint::max()};    // the earliest of all
   std::atomic<TimePoint> sessions_due_{TimePoint::max()};  // their deadlines

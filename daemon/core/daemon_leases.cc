@@ -112,7 +112,7 @@ void DaemonCore::CheckLeases(TimePoint now) {
       AddWaitNotice(found->second, std::move(waiting.wait), &notices);
     }
   }
-  engine_.LookAgain();
+  executor_.Wake();
   for (const LeaseTable::Step& step : steps) {
     if (step.kind == LeaseTable::Step::Kind::kGrant) Grant(step.lease);
   }
@@ -178,7 +178,7 @@ void DaemonCore::Grant(uint64_t lease) {
     return there &&
            (slice.runs_kernels() || std::holds_alternative<RecordTraceCommand>(slice.command));
   };
-  engine_.RequestQuiet({disturbs, [this, lease] { Granted(lease); }});
+  executor_.RequestQuiet({disturbs, [this, lease] { Granted(lease); }});
 }
 
 // Device thread.

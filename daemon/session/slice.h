@@ -75,7 +75,7 @@ struct Slice {
   uint64_t value() const;  // of the command
   bool runs_kernels() const { return launches > 0; }
   // Runs kernels on workers of its own, beside whatever does not need these.
-  bool apart() const { return runs_kernels() && route.workers.any(); }
+  bool independent() const { return runs_kernels() && route.workers.any(); }
   // The card waits for what is on it already, if that ends soon: it would hold up others meanwhile.
   bool MayBeTaken(Duration longest_wait) const;
 };

@@ -87,7 +87,7 @@ class HangZoo : public ::testing::Test {
     options.hangs.suspend_hangs = 0;  // all are of one user
     // What is behind a launch on the card decides what its damage does, also where a launch seems to take long because
     // the machine is busy or a sanitizer slows it down.
-    options.engine.overlap = std::chrono::seconds(10);
+    options.card.overlap = std::chrono::seconds(10);
     CoreOnDevice made = MakeCoreOn(std::move(device), options);
     ASSERT_NE(made.core, nullptr);
     device_ = std::move(made.device);

@@ -75,7 +75,6 @@ InjectionScenario::InjectionScenario(std::unique_ptr<Device> device)
   DaemonOptions options;
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
   options.timeouts.operation_ms = options.timeouts.kernel_ms = 50;
-  options.engine.operation_timeout = options.engine.kernel_timeout = std::chrono::milliseconds(50);
   auto core = DaemonCore::Create(*std::move(dispatcher), clock_, std::move(options));
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   core_ = *std::move(core);

@@ -252,7 +252,7 @@ TEST_F(DaemonQueues, ATraceOutlivesAReset) {
 class DaemonQueuesFull : public DaemonQueues {
   DaemonOptions Options() const override {
     DaemonOptions options;
-    options.engine.window = std::chrono::seconds(1);
+    options.card.window = std::chrono::seconds(1);
     return options;
   }
 };

@@ -132,7 +132,7 @@ class TestClient final : public SessionOutput {
 class CoreTest : public ::testing::Test {
  protected:
   // Several works on the card at once are what most tests look at.
-  CoreTest() { options.engine.window = std::chrono::milliseconds(1); }
+  CoreTest() { options.card.window = std::chrono::milliseconds(1); }
 
   // Tests change what they need, then call Start.
   FakeDispatcher::Behaviour behaviour;

@@ -53,7 +53,7 @@ Status FakeDispatcher::Boot(ResetStrength strength, Tick tick) {
     queue.pending.clear();
     queue.running.clear();
     queue.passed = queue.submitted;
-    for (auto* of : {&queue.open, &queue.unseen, &queue.apart}) of->clear();
+    for (auto* of : {&queue.open, &queue.unseen, &queue.independent}) of->clear();
     queue.programs.clear();
   }
   if (failing_boots > 0) {
@@ -128,7 +128,7 @@ StatusOr<std::optional<uint64_t>> FakeDispatcher::TrySubmit(const Route& route,
   queue.open.insert(queue.submitted);
   if (const uint32_t program = FirstProgram(command); program != 0) {
     queue.programs[queue.submitted] = program;
-    if (route.workers.any()) queue.apart.insert(queue.submitted);
+    if (route.workers.any()) queue.independent.insert(queue.submitted);
   }
   return queue.submitted;
 }
@@ -138,7 +138,7 @@ StatusOr<bool> FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
   Queue& of = queues_[queue];
   if (ticket > of.submitted) return InvalidArgument("an event for ticket {}", ticket);
   std::set<uint64_t> tickets(of.open.begin(), of.open.upper_bound(ticket));
-  std::erase_if(tickets, [&of](uint64_t one) { return of.apart.contains(one); });
+  std::erase_if(tickets, [&of](uint64_t one) { return of.independent.contains(one); });
   if (tickets.empty()) return true;
   Log(queue, "event");
   of.pending.push_back({Pending::Kind::kEvent, {}, {queue, 0}, {}, "", std::move(tickets)});
@@ -148,7 +148,7 @@ StatusOr<bool> FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
 void FakeDispatcher::EndKernels(Queue& queue) {
   std::erase_if(queue.running, [&](const Pending& launch) {
     if (runs_on && runs_on(std::get<LaunchCommand>(launch.command))) return false;
-    if (queue.apart.contains(launch.ticket.number)) queue.unseen.insert(launch.ticket.number);
+    if (queue.independent.contains(launch.ticket.number)) queue.unseen.insert(launch.ticket.number);
     ++progress_;
     if (clock != nullptr) clock->Advance(launch.cost);
     return true;
@@ -216,7 +216,7 @@ Status FakeDispatcher::Poll(absl::FunctionRef<bool()> /*interrupted*/) {
     Queue& queue = queues_[i];
     if (late_completions && late_completions(i)) continue;
     for (const uint64_t ticket : std::exchange(queue.unseen, {})) {
-      for (std::set<uint64_t>* of : {&queue.open, &queue.apart}) of->erase(ticket);
+      for (std::set<uint64_t>* of : {&queue.open, &queue.independent}) of->erase(ticket);
       queue.programs.erase(ticket);
     }
   }

@@ -126,7 +126,7 @@ class FakeDispatcher final : public Dispatcher {
     uint64_t submitted = 0;
     std::set<uint64_t> open;                // tickets that the host does not know to be done
     std::set<uint64_t> unseen;              // of these, those that the card has reported
-    std::set<uint64_t> apart;               // of these, launches on workers of their own
+    std::set<uint64_t> independent;         // of these, launches on workers of their own
     std::map<uint64_t, uint32_t> programs;  // of launches, by ticket
     uint64_t passed = 0;                    // left `pending`: done, or running
     std::deque<Pending> pending;

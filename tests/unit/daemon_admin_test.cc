@@ -65,7 +65,7 @@ TEST_F(DaemonAdmin, HartsAreReadWhenAskedForUnlessTheLastReadingIsYoung) {
 TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
   auto own = std::make_unique<FakeDispatcher>(behaviour);
   const FakeDispatcher& counted = *own;
-  options.engine.idle_tick = std::chrono::hours(1);
+  options.card.idle_tick = std::chrono::hours(1);
   const auto running = *DaemonCore::Create(std::move(own), SteadyClock(), options);
   ASSERT_TRUE(running->Start().ok());
   const TimePoint began = SteadyClock().Now();

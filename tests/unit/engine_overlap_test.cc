@@ -389,13 +389,13 @@ TEST_F(EngineOverlap, ABootKeepsTheHeartbeatGoing) {
   EXPECT_GE(core->heartbeat(), before + 999);
 }
 
-TEST_F(EngineOverlap, TimeoutsReachTheRuntime) {
+TEST_F(EngineOverlap, TimeoutsReachTheShutdown) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 70;
   timeouts.kernel_ms = 700;
   ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
-  core->RunOnce();
+  ASSERT_TRUE(core->Stop(clock.Now() + milliseconds(1)).ok());
   EXPECT_EQ(card->operation_timeout, milliseconds(70));
   EXPECT_EQ(card->kernel_timeout, milliseconds(700));
 }

@@ -103,7 +103,7 @@ TEST_F(QuarantineOfAUser, HoldsForAllItsSessionsWhereReadsAndFreesPass) {
 
 TEST_F(QuarantineOfAUser, WhatHadNotStartedEndsWithTheSameReason) {
   options.hangs = {1, 60'000};
-  options.engine.window_commands = 1;
+  options.card.window_commands = 1;
   Prepare();
   culprit->OpenQueue(ComputeQueue(1));
   culprit->Send(BarrierRequest{});
@@ -122,7 +122,7 @@ TEST_F(QuarantineOfAUser, WhatHadNotStartedEndsWithTheSameReason) {
 
 TEST_F(QuarantineOfAUser, HoldsForASessionThatSendsNothingMore) {
   options.hangs = {1, 60'000};
-  options.engine.window_commands = 1;
+  options.card.window_commands = 1;
   Prepare();
   culprit->OpenQueue(ComputeQueue(1));
   culprit->Send(BarrierRequest{});

@@ -159,7 +159,7 @@ TEST_F(EngineRecovery, WhatEndedBeforeTheFaultEndedWell) {
 }
 
 TEST_F(EngineRecovery, WorkThatHadNotStartedIsNotTouched) {
-  options.engine.window_commands = 1;
+  options.card.window_commands = 1;
   Prepare();
   card->on_launch = [this](const LaunchCommand&) {
     card->on_launch = nullptr;
@@ -194,7 +194,7 @@ TEST_F(EngineRecovery, ALaunchBeyondItsTimeoutIsAHang) {
 
 TEST_F(EngineRecovery, WhileTheCardsClockStandsStillNothingHangs) {
   StoppableClock card_clock(clock);
-  options.engine.device_clock = &card_clock;
+  options.card.device_clock = &card_clock;
   Prepare();
   card->hold = true;
   LaunchRequest launch = Launch(3);
@@ -222,7 +222,7 @@ TEST_F(EngineRecovery, WhileTheCardsClockStandsStillNothingHangs) {
 TEST_F(EngineRecovery, WhoSharesTheDeviceThreadIsAttendedToWhenItIsIdle) {
   int asked = 0;
   bool at_work = false;
-  options.engine.attend = [&] {
+  options.card.attend = [&] {
     ++asked;
     return at_work;
   };

@@ -85,7 +85,7 @@ TEST_F(EngineReset, AChipThatFallsSilentIsReset) {
 
 TEST_F(EngineReset, TheCardIsInUseWhileThereAreSessions) {
   std::vector<bool> uses;
-  options.engine.set_in_use = [&uses](bool in_use) { uses.push_back(in_use); };
+  options.card.set_in_use = [&uses](bool in_use) { uses.push_back(in_use); };
   Prepare();
   EXPECT_THAT(uses, ElementsAre(true, true));
   clients[1].reset();

@@ -172,7 +172,7 @@ class HangOnAStandingDisk : public CoreTest {};
 TEST_F(HangOnAStandingDisk, TheCardIsRepairedAndTheReportComesLater) {
   const auto disk = std::make_shared<StandingDisk>(true);
   HangWriter writer(disk, {milliseconds(20), 24});
-  options.engine.hangs = &writer;
+  options.card.hangs = &writer;
   Start();
   card->stall.text = "dispatcher waits for stream 48";
   auto culprit = Connect(), other = Connect();

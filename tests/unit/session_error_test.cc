@@ -377,7 +377,7 @@ TEST_F(SessionError, AWorkThatWaitsForTheCardIsDroppedAtItsDeadlineToo) {
     SCOPED_TRACE(full ? "no room in the rings" : "enough is ahead");
     client.reset();
     core.reset();
-    options.engine.window_commands = full ? 512 : 1;
+    options.card.window_commands = full ? 512 : 1;
     SetUp();
     auto other = Connect();
     other->Send(Allocate(1, 64 << 10), InlineKernel(2), OneKernelProgram(3, 2));

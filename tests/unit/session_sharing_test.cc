@@ -33,7 +33,7 @@ class SessionSharing : public CoreTest {
 
   // A card that does one command at a time, each in the time that `cost` says.
   void Prepare(std::function<Duration(const Command&)> cost) {
-    options.engine = EngineOptions();
+    options.card = CardExecutorOptions();
     Start();
     card->clock = &clock;
     card->cost = std::move(cost);

@@ -151,7 +151,7 @@ TEST_F(SessionThreads, TheDeviceThreadLooksAfterACardThatRunsByItself) {
 }
 
 TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {
-  options.engine.idle_tick = milliseconds(5);
+  options.card.idle_tick = milliseconds(5);
   StartThreads();
   const uint64_t before = core->heartbeat();
   const TimePoint deadline = SteadyClock().Now() + seconds(10);

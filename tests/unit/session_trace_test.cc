@@ -95,7 +95,7 @@ TEST_F(SessionTrace, IsRecordedOnceAndReplayedManyTimes) {
 }
 
 TEST_F(SessionTrace, IsCutByTheTimeThatItsProgramsTook) {
-  options.engine.window = options.engine.overlap = std::chrono::microseconds(500);
+  options.card.window = options.card.overlap = std::chrono::microseconds(500);
   Prepare();
   Take(std::chrono::microseconds(100));
   client->Send(Launch(3), BarrierRequest{});
@@ -131,7 +131,7 @@ TEST_F(SessionTrace, PatchesGoToTheSegmentsOfTheirLaunches) {
 
 // Programs that turn out to be slower than they were make shorter segments the next time.
 TEST_F(SessionTrace, ReplaysTellHowLongItsProgramsTake) {
-  options.engine.window = options.engine.overlap = std::chrono::microseconds(500);
+  options.card.window = options.card.overlap = std::chrono::microseconds(500);
   Prepare();
   Take(std::chrono::microseconds(50));
   client->Send(Launch(3), Record(kTrace, std::vector<LaunchRequest>(10, Launch(3))));

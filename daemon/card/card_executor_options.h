@@ -12,7 +12,7 @@
 
 namespace ttfd {
 
-struct EngineOptions {
+struct CardExecutorOptions {
   // Estimated device time a hardware queue is given ahead of completion: what a newcomer waits for at most, besides
   // one command.
   Duration window = std::chrono::microseconds(100);
@@ -21,25 +21,21 @@ struct EngineOptions {
   Duration overlap = std::chrono::microseconds(500);
   // The same as `window` for the kernels of a session on workers of its own: what it may have there ahead of
   // completion. They run beside everybody else's; but behind one of them the card waits with another.
-  Duration apart_window = std::chrono::milliseconds(1);
+  Duration independent_window = std::chrono::milliseconds(1);
   // Commands of a hardware queue ahead of completion, however cheap.
   size_t window_commands = 512;
-  // No progress of the dispatch pipeline for so long while a transfer is at the head: the device hangs.
-  Duration operation_timeout = std::chrono::seconds(10);
-  // The same for the waits of the runtime while workers run.
-  Duration kernel_timeout = std::chrono::seconds(60);
   // Longest sleep of the idle device thread, so that its heartbeat goes on (systemd's watchdog reads it).
   Duration idle_tick = std::chrono::seconds(2);
   // How long to look for new work before sleeping: a wake costs 7 us to give and 23 us until it is felt.
   Duration spin = Duration::zero();
   uint32_t boot_attempts = 2;  // of one recovery, before the device counts as lost for good
   // The card's time, which stands still while a debugger has stopped the card: what its timeouts are measured
-  // with. Null: the engine's own clock. Outlives the engine.
+  // with. Null: the executor's own clock. Outlives the executor.
   Clock* device_clock = nullptr;
   // What works are charged by, asked on the device thread. A device that runs on that thread stands still when the
-  // thread does, and nobody is to pay for that. Null: the card's time. Outlives the engine.
+  // thread does, and nobody is to pay for that. Null: the card's time. Outlives the executor.
   Clock* work_clock = nullptr;
-  // What hang reports are given to; null: they are only logged. Outlives the engine.
+  // What hang reports are given to; null: they are only logged. Outlives the executor.
   HangKeeper* hangs = nullptr;
   // Device thread, when it has nothing to do: looks after somebody who shares it (a debugger). True: wants to be
   // asked again at once.
@@ -52,6 +48,13 @@ struct EngineOptions {
   // something; idle: nothing else to do.
   std::function<void()> on_thread_start;
   std::function<void(bool idle)> on_round_end;
+};
+
+// What time is measured with.
+struct CardClocks {
+  Clock& host;
+  Clock& device;  // CardExecutorOptions::device_clock
+  Clock& work;    // CardExecutorOptions::work_clock
 };
 
 }  // namespace ttfd

@@ -1,5 +1,5 @@
 // One round of the device thread: take requests, submit, poll, retire, watch.
-#include "daemon/card/engine.h"
+#include "daemon/card/card_executor.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,36 +15,35 @@ constexpr Duration kLastDrain = std::chrono::seconds(1);
 // While a profile is taken, which has an end and may be cancelled.
 constexpr Duration kProfileTick = std::chrono::milliseconds(20);
 
+CardClocks ClocksOf(const CardExecutorOptions& options, Clock& clock) {
+  Clock& device = options.device_clock != nullptr ? *options.device_clock : clock;
+  return {clock, device, options.work_clock != nullptr ? *options.work_clock : device};
+}
+
 }  // namespace
 
-Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
-               DeviceObserver& observer, Clock& clock, EngineOptions options)
+CardExecutor::CardExecutor(std::unique_ptr<Dispatcher> dispatcher,
+                           const InFlight::Schedulers& schedulers, DeviceObserver& observer,
+                           const Timeouts& timeouts, Clock& clock, CardExecutorOptions options)
     : dispatcher_(std::move(dispatcher)),
       observer_(observer),
-      clock_(clock),
+      timeouts_(timeouts),
       options_(std::move(options)),
-      bounds_(dispatcher_->kernel_bounds()),
-      device_clock_(options_.device_clock != nullptr ? *options_.device_clock : clock),
-      work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
-      operation_timeout_(options_.operation_timeout.count()),
-      kernel_timeout_(options_.kernel_timeout.count()),
+      clocks_(ClocksOf(options_, clock)),
       reading_([this] { return ReadCard(); }, clock),
-      queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
-      watchdog_(*dispatcher_, queues_, work_clock_),
-      backoff_(options_.spin),
+      in_flight_(*dispatcher_, schedulers, clocks_.work, options_.independent_window),
       profiler_(*dispatcher_, clock),
-      recovery_({*dispatcher_, queues_, observer_, stats_, ended_, clock_, work_clock_, options_,
-                 [this] { RetireAll(); }, [this] { return KeepWaiting(); },
-                 [this] { return StopIsOverdue(); }}) {
-  dispatcher_->OnPrint(
-      [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
+      submission_(*dispatcher_, in_flight_, profiler_, clock, options_),
+      watchdog_(*dispatcher_, in_flight_.queues(), clocks_.work),
+      recovery_({*dispatcher_, in_flight_, observer_, clocks_, options_,
+                 [this] { return KeepWaiting(); }, [this] { return StopIsOverdue(); }}),
+      backoff_(options_.spin) {}
+
+CardExecutor::~CardExecutor() {
+  if (thread_.joinable()) Stop(clocks_.host.Now()).IgnoreError();
 }
 
-Engine::~Engine() {
-  if (thread_.joinable()) Stop(clock_.Now()).IgnoreError();
-}
-
-Status Engine::Boot() {
+Status CardExecutor::Boot() {
   observer_.DeviceStateChanged(DeviceState::kBooting, "");
   const auto boot = [this](ResetStrength strength) {
     return dispatcher_->Boot(strength, [this] { return KeepWaiting(); });
@@ -61,70 +60,58 @@ Status Engine::Boot() {
 
 // ---- any thread
 
-void Engine::RequestReset(std::function<void(const Status&)> done) {
+void CardExecutor::RequestReset(std::function<void(const Status&)> done) {
   requests_.Add([&](CardRequests::Requests* to) { to->resets.push_back(std::move(done)); });
 }
 
-void Engine::RequestProfile(ProfileRequest request) {
+void CardExecutor::RequestProfile(Profiler::Request request) {
   requests_.Add([&](CardRequests::Requests* to) { to->profiles.push_back(std::move(request)); });
 }
 
-void Engine::RequestQuiet(QuietRequest request) {
+void CardExecutor::RequestQuiet(QuietRequest request) {
   requests_.Add([&](CardRequests::Requests* to) { to->quiets.push_back(std::move(request)); });
 }
 
-void Engine::SetInUse(bool in_use) {
+void CardExecutor::SetInUse(bool in_use) {
   requests_.Add([&](CardRequests::Requests* to) { to->in_use = in_use; });
 }
 
-CardReading Engine::reading() {
+CardReading CardExecutor::reading() {
   return reading_.Read([this] { requests_.Wake(); });
 }
 
-void Engine::SetTimeouts(Duration operation, Duration kernel) {
-  operation_timeout_.store(operation.count(), std::memory_order_relaxed);
-  kernel_timeout_.store(kernel.count(), std::memory_order_relaxed);
-  timeouts_changed_.store(true, std::memory_order_release);
-}
-
-std::vector<HardwareQueueStats> Engine::queue_stats() const {
+std::vector<HardwareQueueStats> CardExecutor::queue_stats() const {
   std::vector<HardwareQueueStats> stats;
-  for (const HardwareQueue& queue : queues_) stats.push_back(queue.Stats());
+  for (const HardwareQueue& queue : in_flight_.queues()) stats.push_back(queue.Stats());
   return stats;
 }
 
 // ---- device thread
 
-void Engine::HandleRequests() {
+void CardExecutor::HandleRequests() {
   if (!requests_.pending()) return;
   backoff_.Restart();
   CardRequests::Requests taken = requests_.Take();
   if (taken.in_use.has_value() && options_.set_in_use) options_.set_in_use(*taken.in_use);
-  for (QuietRequest& request : taken.quiets) quiets_.push_back(std::move(request));
-  for (ProfileRequest& request : taken.profiles) {
+  for (QuietRequest& request : taken.quiets) in_flight_.AwaitQuiet(std::move(request));
+  for (Profiler::Request& request : taken.profiles) {
     if (!profiler_.Start(std::move(request), recovery_.lost())) continue;
-    for (const HardwareQueue& queue : queues_) {
-      for (const SubmittedSlice& entry : queue.in_flight) profiler_.NameProgramsOf(entry.slice);
-    }
+    for (const SubmittedSlice* entry : in_flight_.All()) profiler_.NameProgramsOf(entry->slice);
   }
   if (taken.resets.empty()) return;
   const Status status = recovery_.Reset("reset by the administrator");
   for (auto& done : taken.resets) done(status);
 }
 
-CardReading Engine::ReadCard() {
-  for (HardwareQueue& queue : queues_) queue.ShowRunning(work_clock_.Now());
+CardReading CardExecutor::ReadCard() {
+  for (HardwareQueue& queue : in_flight_.queues()) queue.ShowRunning(clocks_.work.Now());
   return {0, 0, 0, dispatcher_->Report(), options_.read_health()};
 }
 
-bool Engine::RunOnce() {
+bool CardExecutor::RunOnce() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
-  round_had_news_ |= observer_.HandleInput();
+  const bool had_input = observer_.HandleInput();
   HandleRequests();
-  if (timeouts_changed_.exchange(false, std::memory_order_acquire)) {
-    dispatcher_->SetTimeouts(Duration(operation_timeout_.load(std::memory_order_relaxed)),
-                             Duration(kernel_timeout_.load(std::memory_order_relaxed)));
-  }
   recovery_.LookAtCard();
   if (recovery_.lost().ok()) {
     std::optional<StopPlace> place;
@@ -135,55 +122,49 @@ bool Engine::RunOnce() {
   }
   const Status& lost = recovery_.lost();
   if (!lost.ok()) recovery_.FailQueued(ResetError(std::string(StatusMessage(lost))));
-  round_had_news_ |= recovery_.TakeNews();
-  if (!quiets_.empty()) CheckQuiet();
+  in_flight_.CheckQuiet();
   profiler_.Check();
+  return !EndRound(had_input);
+}
+
+bool CardExecutor::EndRound(bool had_input) {
   bool idle = !requests_.pending() && !observer_.has_input();
-  for (HardwareQueue& queue : queues_) {
+  for (HardwareQueue& queue : in_flight_.queues()) {
     idle = idle && queue.idle();
     queue.ShowDepths();
   }
-  const bool news = std::exchange(round_had_news_, false);
+  const bool news = in_flight_.TakeNews() || had_input;
   if (news) backoff_.Restart();
   if (news && options_.on_round_end) options_.on_round_end(idle);
   reading_.ReadIfRequested();
   if (idle && options_.attend) idle = !options_.attend();
-  return !idle;
+  return idle;
 }
 
-Status Engine::SubmitAndPoll(std::optional<StopPlace>* place) {
-  const TimePoint now = device_clock_.Now();
+Status CardExecutor::SubmitAndPoll(std::optional<StopPlace>* place) {
+  const TimePoint now = clocks_.device.Now();
   bool busy = false;
-  for (HardwareQueue& queue : queues_) {
-    Status submitted = SubmitReady(queue, now);
+  for (HardwareQueue& queue : in_flight_.queues()) {
+    Status submitted = submission_.SubmitReady(queue, now);
     if (!submitted.ok()) {
       *place = {.hardware_queue = queue.index, .refused = true};
       return submitted;
     }
     busy = busy || !queue.in_flight.empty() || queue.refused != nullptr;
   }
-  return busy ? Poll(place) : OkStatus();
-}
-
-Status Engine::Poll(std::optional<StopPlace>* place) {
+  if (!busy) return OkStatus();
   RETURN_IF_ERROR(dispatcher_->Poll([this] { return observer_.has_input(); }));
-  RetireAll();
-  return watchdog_.Check(device_clock_.Now(),
-                         Duration(operation_timeout_.load(std::memory_order_relaxed)), place);
-}
-
-void Engine::RetireAll() {
-  const TimePoint now = device_clock_.Now();
-  for (HardwareQueue& queue : queues_) Retire(queue, now);
+  in_flight_.Retire(clocks_.device.Now());
+  return watchdog_.Check(clocks_.device.Now(), timeouts_.operation(), place);
 }
 
 // ---- the thread
 
-void Engine::Start() {
+void CardExecutor::Start() {
   thread_ = std::thread([this] { ThreadMain(); });
 }
 
-void Engine::ThreadMain() {
+void CardExecutor::ThreadMain() {
   if (options_.on_thread_start) options_.on_thread_start();
   while (true) {
     const bool more = RunOnce();
@@ -192,9 +173,9 @@ void Engine::ThreadMain() {
   }
 }
 
-void Engine::Pause(bool more) {
+void CardExecutor::Pause(bool more) {
   if (more && !device_info().runs_by_itself) return;  // the next round lets it run
-  const TimePoint now = clock_.Now();
+  const TimePoint now = clocks_.host.Now();
   const Duration pause = backoff_.Next(now);
   if (pause == Duration::zero()) return;
   const TimePoint tick = now + (profiler_.active() ? kProfileTick : options_.idle_tick);
@@ -203,34 +184,35 @@ void Engine::Pause(bool more) {
   requests_.Sleep(until, more);
 }
 
-Status Engine::KeepWaiting() {
+Status CardExecutor::KeepWaiting() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
   if (observer_.HandleInput() && options_.on_round_end) options_.on_round_end(/*idle=*/false);
   if (!StopIsOverdue()) return OkStatus();
   return Error(StatusCode::kCancelled, "the daemon stops and waits for the card no longer");
 }
 
-Status Engine::Stop(TimePoint deadline) {
+Status CardExecutor::Stop(TimePoint deadline) {
   if (options_.hangs != nullptr) options_.hangs->WaitNoLongerThan(deadline);
   requests_.Stop(deadline);
   if (thread_.joinable()) {
     thread_.join();
   } else {
-    while (RunOnce() && clock_.Now() < deadline) continue;
+    while (RunOnce() && clocks_.host.Now() < deadline) continue;
   }
   while (observer_.has_input()) observer_.HandleInput();
   profiler_.End();
   CardRequests::Requests left_over = requests_.Take();
-  for (ProfileRequest& request : left_over.profiles) {
+  for (Profiler::Request& request : left_over.profiles) {
     request.done(Error(StatusCode::kUnavailable, "the daemon has stopped"));
   }
   recovery_.FailQueued(ResetError("the daemon has stopped"));
   // The shutdown drains: reads in flight may still be delivered, so their slices live until it is over.
-  const Duration left = std::max(deadline - clock_.Now(), kLastDrain);
+  const Duration left = std::max(deadline - clocks_.host.Now(), kLastDrain);
   requests_.SetStopTime(TimePoint::max());
+  dispatcher_->SetTimeouts(timeouts_.operation(), timeouts_.kernel());
   const Status down = dispatcher_->ShutDownWithin(
       left, [this] { return KeepWaiting(); });  // a lost card is held in reset at once
-  recovery_.FailInFlight(ResetError("the daemon has stopped"));
+  in_flight_.Fail(ResetError("the daemon has stopped"));
   const Status& lost = recovery_.lost();
   return lost.ok() || lost.code() == StatusCode::kCancelled ? down : lost;
 }
