@@ -7,11 +7,11 @@
 
 namespace ttfd {
 
-std::string AnswerMonitor(std::string_view words, const Dispatcher& dispatcher) {
+std::string AnswerMonitor(std::string_view words, const CardProbe& card) {
   if (words != "kernels")
     return "monitor kernels: the kernels on the workers, and where they are\n";
   std::string text;
-  for (const ResidentKernel& kernel : dispatcher.Kernels()) {
+  for (const ResidentKernel& kernel : card.Kernels()) {
     // A client gave the name, mostly that of its file, and a terminal shows it.
     const std::string name = Printable(kernel.name);
     const std::string_view ending = name.ends_with(".elf") ? "" : ".elf";

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card_probe.h"
 
 namespace ttfd {
 
 // "kernels": the kernels on the workers, each with the command that makes GDB know it. Anything else: what there is.
-std::string AnswerMonitor(std::string_view words, const Dispatcher& dispatcher);
+std::string AnswerMonitor(std::string_view words, const CardProbe& card);
 
 }  // namespace ttfd

@@ -1,4 +1,4 @@
-// Puts the parts together: device, dispatcher, core, gRPC server, listener, service manager; and takes them apart.
+// Puts the parts together: device, card, core, gRPC server, listener, service manager; and takes them apart.
 #include "daemon/main_serve.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@
 #include "runtime/base/log.h"
 #include "runtime/base/thread_cpu_clock.h"
 #include "runtime/boot/kernel_elf.h"
+#include "runtime/card/firmware_card.h"
 #include "runtime/device/problem.h"
-#include "runtime/dispatch/dispatcher.h"
 
 namespace ttfd {
 namespace {
@@ -69,7 +69,7 @@ class Daemon {
  private:
   Status Start();
   StatusOr<std::unique_ptr<UnixListener>> Listen();
-  StatusOr<std::unique_ptr<Dispatcher>> OpenCard();
+  StatusOr<std::unique_ptr<FirmwareCard>> OpenCard();
   // What the card's timeouts are measured with.
   Clock& DeviceClock() {
     return debugging_.server != nullptr ? static_cast<Clock&>(device_clock_) : SteadyClock();
@@ -147,8 +147,8 @@ Status Daemon::Start() {
   }
   manager_.SetStatus("booting the card");
   manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits);
-  ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher, OpenCard());
-  ASSIGN_OR_RETURN(core_, DaemonCore::Create(std::move(dispatcher), SteadyClock(), CoreOptions()));
+  ASSIGN_OR_RETURN(std::unique_ptr<Card> card, OpenCard());
+  ASSIGN_OR_RETURN(core_, DaemonCore::Create(std::move(card), SteadyClock(), CoreOptions()));
   const Status booted = Annotate(core_->Boot(), "boot");
   const bool named = ProblemOf(booted) != Problem::kNone;
   if (!booted.ok()) return IsCard() && !named ? WithProblem(Problem::kDoesNotBoot, booted) : booted;
@@ -180,13 +180,11 @@ StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
   return UnixListener::Create(listen);
 }
 
-StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
-  DispatcherOptions options;
+StatusOr<std::unique_ptr<FirmwareCard>> Daemon::OpenCard() {
+  CardOptions options;
   options.issue_ring_bytes = options_.device.issue_ring_bytes;
   options.completion_ring_pages = options_.device.completion_ring_pages;
   options.boot_timeout = milliseconds(options_.device.boot_ms);
-  options.operation_timeout = milliseconds(options_.timeouts.operation_ms);
-  options.kernel_timeout = milliseconds(options_.timeouts.kernel_ms);
   options.record_path = options_.device.record_path;
   debugging_.clock = &device_clock_;
   ASSIGN_OR_RETURN(device_,
@@ -197,14 +195,14 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
     LogInfo("debuggers may connect at {}; they see and change everybody's memory",
             debugging_.server->where());
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher,
-                   Dispatcher::Create(*device_, DeviceClock(), options));
+  ASSIGN_OR_RETURN(std::unique_ptr<FirmwareCard> card,
+                   FirmwareCard::Create(*device_, DeviceClock(), options));
   if (debugging_.server != nullptr) {
-    // The device thread asks, which runs no longer than the dispatcher lives.
+    // The device thread asks, which runs no longer than the card lives.
     debugging_.server->SetMonitor(
-        [card = dispatcher.get()](std::string_view words) { return AnswerMonitor(words, *card); });
+        [probe = &card->probe()](std::string_view words) { return AnswerMonitor(words, *probe); });
   }
-  return dispatcher;
+  return card;
 }
 
 DaemonOptions Daemon::CoreOptions() {

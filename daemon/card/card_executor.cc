@@ -22,21 +22,21 @@ CardClocks ClocksOf(const CardExecutorOptions& options, Clock& clock) {
 
 }  // namespace
 
-CardExecutor::CardExecutor(std::unique_ptr<Dispatcher> dispatcher,
-                           const InFlight::Schedulers& schedulers, DeviceObserver& observer,
-                           const Timeouts& timeouts, Clock& clock, CardExecutorOptions options)
-    : dispatcher_(std::move(dispatcher)),
+CardExecutor::CardExecutor(std::unique_ptr<Card> card, const InFlight::Schedulers& schedulers,
+                           DeviceObserver& observer, const Timeouts& timeouts, Clock& clock,
+                           CardExecutorOptions options)
+    : card_(std::move(card)),
       observer_(observer),
       timeouts_(timeouts),
       options_(std::move(options)),
       clocks_(ClocksOf(options_, clock)),
       reading_([this] { return ReadCard(); }, clock),
-      in_flight_(*dispatcher_, schedulers, clocks_.work, options_.independent_window),
-      profiler_(*dispatcher_, clock),
-      submission_(*dispatcher_, in_flight_, profiler_, clock, options_),
-      watchdog_(*dispatcher_, in_flight_.queues(), clocks_.work),
-      recovery_({*dispatcher_, in_flight_, observer_, clocks_, options_,
-                 [this] { return KeepWaiting(); }, [this] { return StopIsOverdue(); }}),
+      in_flight_(*card_, schedulers, clocks_.work, options_.independent_window),
+      profiler_(card_->probe(), clock),
+      submission_(*card_, in_flight_, profiler_, clock, options_),
+      watchdog_(card_->probe(), in_flight_, clocks_.work),
+      recovery_({*card_, in_flight_, observer_, clocks_, options_, [this] { return KeepWaiting(); },
+                 [this] { return StopIsOverdue(); }}),
       backoff_(options_.spin) {}
 
 CardExecutor::~CardExecutor() {
@@ -46,7 +46,7 @@ CardExecutor::~CardExecutor() {
 Status CardExecutor::Boot() {
   observer_.DeviceStateChanged(DeviceState::kBooting, "");
   const auto boot = [this](ResetStrength strength) {
-    return dispatcher_->Boot(strength, [this] { return KeepWaiting(); });
+    return card_->Boot(strength, [this] { return KeepWaiting(); });
   };
   Status booted = boot(ResetStrength::kHarts);
   if (!booted.ok() && device_info().resets_chip && booted.code() != StatusCode::kCancelled) {
@@ -105,7 +105,7 @@ void CardExecutor::HandleRequests() {
 
 CardReading CardExecutor::ReadCard() {
   for (HardwareQueue& queue : in_flight_.queues()) queue.ShowRunning(clocks_.work.Now());
-  return {0, 0, 0, dispatcher_->Report(), options_.read_health()};
+  return {0, 0, 0, card_->probe().Harts(), options_.read_health()};
 }
 
 bool CardExecutor::RunOnce() {
@@ -153,7 +153,7 @@ Status CardExecutor::SubmitAndPoll(std::optional<StopPlace>* place) {
     busy = busy || !queue.in_flight.empty() || queue.refused != nullptr;
   }
   if (!busy) return OkStatus();
-  RETURN_IF_ERROR(dispatcher_->Poll([this] { return observer_.has_input(); }));
+  RETURN_IF_ERROR(card_->Poll([this] { return observer_.has_input(); }, &in_flight_.output()));
   in_flight_.Retire(clocks_.device.Now());
   return watchdog_.Check(clocks_.device.Now(), timeouts_.operation(), place);
 }
@@ -209,9 +209,11 @@ Status CardExecutor::Stop(TimePoint deadline) {
   // The shutdown drains: reads in flight may still be delivered, so their slices live until it is over.
   const Duration left = std::max(deadline - clocks_.host.Now(), kLastDrain);
   requests_.SetStopTime(TimePoint::max());
-  dispatcher_->SetTimeouts(timeouts_.operation(), timeouts_.kernel());
-  const Status down = dispatcher_->ShutDownWithin(
-      left, [this] { return KeepWaiting(); });  // a lost card is held in reset at once
+  const ShutdownLimits limits = {left, timeouts_.operation(), timeouts_.kernel()};
+  const Status down = card_->Shutdown(
+      limits, [this] { return KeepWaiting(); },
+      &in_flight_.output());  // a lost card is held in reset at once
+  in_flight_.Retire(clocks_.device.Now());
   in_flight_.Fail(ResetError("the daemon has stopped"));
   const Status& lost = recovery_.lost();
   return lost.ok() || lost.code() == StatusCode::kCancelled ? down : lost;

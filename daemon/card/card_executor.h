@@ -24,7 +24,7 @@
 #include "daemon/session/timeouts.h"
 #include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 
@@ -32,7 +32,7 @@ class CardExecutor {
  public:
   // A scheduler for each hardware queue. They, `observer`, `timeouts` and `clock` outlive the executor. Touches nothing
   // and starts no thread.
-  CardExecutor(std::unique_ptr<Dispatcher> dispatcher, const InFlight::Schedulers& schedulers,
+  CardExecutor(std::unique_ptr<Card> card, const InFlight::Schedulers& schedulers,
                DeviceObserver& observer, const Timeouts& timeouts, Clock& clock,
                CardExecutorOptions options);
   ~CardExecutor();
@@ -57,16 +57,16 @@ class CardExecutor {
   DeviceStats stats() const { return in_flight_.stats().Read(); }
   // What is on the card, by hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
-  KernelBounds* kernel_bounds() { return dispatcher_->kernel_bounds(); }
+  KernelBounds* kernel_bounds() { return card_->kernel_bounds(); }
   // The card as it was read last (PublishedReading). If that is old, the device thread reads it for the next call.
   CardReading reading();
   // Grows while the device thread is alive: at least once in idle_tick, also while the card boots.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
   // Constant once booted.
-  const CardDescription& card() const { return dispatcher_->card(); }
-  const DeviceInfo& device_info() const { return dispatcher_->device_info(); }
-  const CardGeometry& geometry() const { return dispatcher_->geometry(); }
+  const CardDescription& description() const { return card_->description(); }
+  const DeviceInfo& device_info() const { return card_->device_info(); }
+  const CardGeometry& geometry() const { return card_->geometry(); }
 
   // One round of the device thread, for tests that leave Start out. True: there is more to do.
   bool RunOnce();
@@ -88,7 +88,7 @@ class CardExecutor {
   bool EndRound(bool had_input);
 
   // Constant after construction.
-  const std::unique_ptr<Dispatcher> dispatcher_;
+  const std::unique_ptr<Card> card_;
   DeviceObserver& observer_;
   const Timeouts& timeouts_;
   const CardExecutorOptions options_;

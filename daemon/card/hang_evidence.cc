@@ -78,7 +78,7 @@ HangSlice Describe(uint32_t hardware_queue, const Slice& slice) {
 }  // namespace
 
 HangReport HostEvidence(const Status& why, const HardwareQueues& hardware_queues,
-                        const RecentLaunches& ended, Dispatcher& dispatcher) {
+                        const RecentLaunches& ended, CardProbe& probe) {
   HangReport report;
   report.time = std::chrono::system_clock::now();
   report.trigger = std::string(StatusMessage(why));
@@ -93,7 +93,7 @@ HangReport HostEvidence(const Status& why, const HardwareQueues& hardware_queues
     if (const Slice* const refused = queue.refused_slice()) {
       report.slices.push_back(Describe(queue.index, *refused));
     }
-    report.queues.push_back(dispatcher.HostRecord(queue.index));
+    report.queues.push_back(probe.HostRecord(queue.index));
   }
   // A slice that waits for space has no turn yet.
   std::stable_sort(report.slices.begin(), report.slices.end(),

@@ -12,7 +12,7 @@
 #include "daemon/session/device_state.h"
 #include "daemon/session/session.h"
 #include "runtime/base/clock.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 
@@ -41,6 +41,7 @@ struct SubmittedSlice {
   uint64_t turn = 0;          // of its submission, over all hardware queues
   std::vector<Ticket> after;  // of other queues: the device does not begin before them
   Watch watch = {};
+  bool ended = false;  // while slices are retired
 };
 
 // Device thread only, but for what GetStatus reads.

@@ -5,15 +5,12 @@
 
 namespace ttfd {
 
-InFlight::InFlight(Dispatcher& card, const Schedulers& schedulers, Clock& work_clock,
+InFlight::InFlight(Card& card, const Schedulers& schedulers, Clock& work_clock,
                    Duration independent_window)
     : card_(card),
       work_clock_(work_clock),
       bounds_(card.kernel_bounds()),
-      queues_{{{0, *schedulers[0], independent_window}, {1, *schedulers[1], independent_window}}} {
-  card_.OnPrint(
-      [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
-}
+      queues_{{{0, *schedulers[0], independent_window}, {1, *schedulers[1], independent_window}}} {}
 
 SubmittedSlice* InFlight::Find(const Ticket& ticket) {
   auto& in_flight = queues_[ticket.hardware_queue].in_flight;
@@ -58,7 +55,7 @@ Status InFlight::Add(SessionQueue& from, const Ticket& ticket, std::vector<Ticke
 
 Status InFlight::RequestEvent(HardwareQueue& queue) {
   if (queue.uncovered == 0) return OkStatus();
-  ASSIGN_OR_RETURN(const bool asked, card_.Event(queue.index, queue.uncovered));
+  ASSIGN_OR_RETURN(const bool asked, card_.RequestEvent({queue.index, queue.uncovered}));
   if (asked) queue.uncovered = 0;
   return OkStatus();
 }
@@ -87,10 +84,10 @@ void InFlight::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_no
 }
 
 // Whoever has failed receives nothing any more.
-void InFlight::Printed(const Ticket& ticket, KernelPrint print) {
-  SubmittedSlice* const found = Find(ticket);
+void InFlight::Printed(CardOutput::Print& print) {
+  SubmittedSlice* const found = Find(print.ticket);
   if (found == nullptr) return;
-  if (found->session != nullptr) found->session->Printed(found->slice, std::move(print));
+  if (found->session != nullptr) found->session->Printed(found->slice, std::move(print.print));
   AddNews();
 }
 
@@ -146,33 +143,28 @@ void InFlight::TakeOff(HardwareQueue& queue, SubmittedSlice* entry) {
   slice.queue->slices.Ended({queue.index, entry->ticket});
   ended_.push_back(std::move(slice));
   owners_.push_back({std::move(entry->session), entry->watch});
+  entry->ended = true;
 }
 
 void InFlight::Retire(TimePoint now) {
+  for (CardOutput::Print& print : output_.prints) Printed(print);
   for (HardwareQueue& queue : queues_) RetireQueue(queue, now);
+  output_.Clear();
 }
 
+// What ended beside independent kernels that have not is not at the front.
 void InFlight::RetireQueue(HardwareQueue& queue, TimePoint now) {
-  auto& in_flight = queue.in_flight;
-  const uint64_t completed = card_.completed(queue.index);
-  while (!in_flight.empty() && in_flight.front().ticket <= completed) {
-    TakeOff(queue, &in_flight.front());
-    in_flight.pop_front();
-  }
-  // What has ended beside independent kernels that have not.
-  if (!queue.busy.empty()) {
-    constexpr uint64_t kTakenOff = 0;
-    for (SubmittedSlice& entry : in_flight) {
-      if (!card_.IsDone({queue.index, entry.ticket})) continue;
-      TakeOff(queue, &entry);
-      entry.ticket = kTakenOff;
-    }
-    if (!ended_.empty()) {
-      std::erase_if(in_flight,
-                    [](const SubmittedSlice& entry) { return entry.ticket == kTakenOff; });
-    }
+  for (const Ticket& ticket : output_.ended) {
+    if (ticket.hardware_queue != queue.index) continue;
+    SubmittedSlice* const entry = Find(ticket);
+    if (entry != nullptr) TakeOff(queue, entry);
   }
   if (ended_.empty()) return;
+  auto& in_flight = queue.in_flight;
+  while (!in_flight.empty() && in_flight.front().ended) in_flight.pop_front();
+  if (!queue.busy.empty()) {
+    std::erase_if(in_flight, [](const SubmittedSlice& entry) { return entry.ended; });
+  }
   queue.shown_completed.fetch_add(ended_.size(), std::memory_order_relaxed);
   const TimePoint work_now = work_clock_.Now();
   Measure(queue, now, work_now);
@@ -215,6 +207,7 @@ void InFlight::Fail(const SliceError& error) {
 
 void InFlight::Clear() {
   for (HardwareQueue& queue : queues_) queue.ClearInFlight();
+  output_.Clear();
   AddNews();
 }
 

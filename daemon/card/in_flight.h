@@ -20,7 +20,7 @@
 #include "daemon/card/slice_bounds.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 
@@ -35,7 +35,7 @@ class InFlight {
  public:
   using Schedulers = std::array<Scheduler*, kHardwareQueues>;
   // All outlive it. `work_clock`: what slices are charged by. `independent_window`: BusyWorkers.
-  InFlight(Dispatcher& card, const Schedulers& schedulers, Clock& work_clock,
+  InFlight(Card& card, const Schedulers& schedulers, Clock& work_clock,
            Duration independent_window);
 
   HardwareQueues& queues() { return queues_; }
@@ -55,7 +55,9 @@ class InFlight {
   // The same where one has to stand between what is in flight and `next`. False: there is no space for it now.
   StatusOr<bool> RequestEventBefore(HardwareQueue& queue, const Slice& next);
 
-  // Takes off what the card has completed, and hands it to its sessions.
+  // Output of the card that Retire has not handled.
+  CardOutput& output() { return output_; }
+  // Takes off what has ended, and hands it and what it printed to its sessions.
   void Retire(TimePoint now);
   // A slice that a stop of the card had hidden: it had ended well.
   void RetireStopped(SubmittedSlice& entry);
@@ -83,18 +85,19 @@ class InFlight {
 
   // Begins the time of what waits for nothing on its hardware queue any more.
   static void BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now);
-  void Printed(const Ticket& ticket, KernelPrint print);
+  void Printed(CardOutput::Print& print);
   void RetireQueue(HardwareQueue& queue, TimePoint now);
   void TakeOff(HardwareQueue& queue, SubmittedSlice* entry);
   void Measure(HardwareQueue& queue, TimePoint now, TimePoint work_now);
 
-  Dispatcher& card_;
+  Card& card_;
   Clock& work_clock_;
   const SliceBounds bounds_;
   HardwareQueues queues_;
   CardStats stats_;
   RecentLaunches recent_launches_;
-  uint64_t turns_ = 0;         // slices submitted
+  uint64_t turns_ = 0;  // slices submitted
+  CardOutput output_;
   std::vector<Slice> ended_;   // while they are retired
   std::vector<Owner> owners_;  // of each
   std::vector<QuietRequest> quiets_;

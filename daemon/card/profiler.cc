@@ -24,7 +24,7 @@ bool Profiler::Start(Request request, const Status& card) {
       return found != active_->program_names.end() ? found->second
                                                    : fmt::format("program {}", program);
     };
-    started = dispatcher_.StartProfile(request.options);
+    started = probe_.StartProfile(request.options);
   }
   if (!started.ok()) {
     request.done(started);
@@ -42,7 +42,7 @@ void Profiler::Check() {
 
 void Profiler::End() {
   if (!active()) return;
-  ProfileResult result = dispatcher_.StopProfile();
+  ProfileResult result = probe_.StopProfile();
   const auto done = std::move(active_->request.done);
   active_.reset();
   done(std::move(result));

@@ -11,7 +11,7 @@
 
 #include "daemon/session/slice.h"
 #include "runtime/base/clock.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card_probe.h"
 
 namespace ttfd {
 
@@ -27,7 +27,7 @@ class Profiler {
   };
 
   // Both outlive it.
-  Profiler(Dispatcher& dispatcher, Clock& clock) : dispatcher_(dispatcher), clock_(clock) {}
+  Profiler(CardProbe& probe, Clock& clock) : probe_(probe), clock_(clock) {}
 
   bool active() const { return active_.has_value(); }
   // `card`: not OK if it cannot be profiled. False: `request.done` has the error.
@@ -45,7 +45,7 @@ class Profiler {
     std::map<uint32_t, std::string> program_names;
   };
 
-  Dispatcher& dispatcher_;
+  CardProbe& probe_;
   Clock& clock_;
   std::optional<Active> active_;
 };

@@ -27,19 +27,19 @@ Status Overdue(const Slice* slice, Duration limit) {
 
 Status QueueWatchdog::Check(TimePoint now, Duration operation_timeout,
                             std::optional<StopPlace>* place) {
-  for (HardwareQueue& queue : queues_) {
+  for (HardwareQueue& queue : in_flight_.queues()) {
     RETURN_IF_ERROR(CheckQueue(queue, now, operation_timeout, place));
   }
   return OkStatus();
 }
 
 // The head cannot have begun: its time runs from when it can.
-bool QueueWatchdog::WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& head) const {
+bool QueueWatchdog::WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& head) {
   for (const Ticket& ticket : head.after) {
-    if (!dispatcher_.IsDone(ticket)) return true;
+    if (in_flight_.Find(ticket) != nullptr) return true;
   }
   if (!head.slice.runs_kernels()) return false;
-  for (const HardwareQueue& other : queues_) {
+  for (const HardwareQueue& other : in_flight_.queues()) {
     if (&other == &queue) continue;
     for (const SubmittedSlice& elder : other.in_flight) {
       if (!elder.watch.begun || elder.turn > head.turn) break;
@@ -69,8 +69,8 @@ Status QueueWatchdog::CheckQueue(HardwareQueue& queue, TimePoint now, Duration o
 }
 
 // What it waits for was given to the card before it: the last of those is watched itself, and ends.
-bool QueueWatchdog::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const {
-  for (const HardwareQueue& other : queues_) {
+bool QueueWatchdog::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) {
+  for (const HardwareQueue& other : in_flight_.queues()) {
     if (&other == &queue) continue;
     if (std::any_of(other.in_flight.begin(), other.in_flight.end(),
                     [turn](const SubmittedSlice& entry) { return entry.turn < turn; })) {
@@ -96,13 +96,13 @@ Status QueueWatchdog::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry
   const Duration stood = now - watch->progress;
   if (!launch && !watch->looked && stood > limit / 2) {
     watch->looked = true;
-    ASSIGN_OR_RETURN(watch->look, dispatcher_.LookAt(queue.index));
+    ASSIGN_OR_RETURN(watch->look, probe_.LookAt(queue.index));
   }
   if (stood <= limit) return OkStatus();
   const bool patient =
       !kernels || now < watch->began + limit * static_cast<Duration::rep>(slice->launches);
   if (!launch && patient) {
-    ASSIGN_OR_RETURN(const uint64_t look, dispatcher_.LookAt(queue.index));
+    ASSIGN_OR_RETURN(const uint64_t look, probe_.LookAt(queue.index));
     if (look != watch->look) {
       watch->look = look;
       watch->progress = now;
@@ -111,7 +111,7 @@ Status QueueWatchdog::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry
   }
   // What it waits for may be more than is known here: room in the kernel caches, or a sub-device's number.
   const uint64_t turn = entry == nullptr ? std::numeric_limits<uint64_t>::max() : entry->turn;
-  if (OlderElsewhere(queue, turn) && dispatcher_.Diagnose(queue.index).waits_for_queue) {
+  if (OlderElsewhere(queue, turn) && probe_.Diagnose(queue.index).waits_for_queue) {
     watch->progress = now;
     watch->waited = true;
     return OkStatus();

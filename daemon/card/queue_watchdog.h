@@ -4,19 +4,19 @@
 
 #include <optional>
 
-#include "daemon/card/hardware_queue.h"
+#include "daemon/card/in_flight.h"
 #include "daemon/card/recovery_plan.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card_probe.h"
 
 namespace ttfd {
 
 class QueueWatchdog {
  public:
   // All outlive it. `work_clock`: what slices are charged by.
-  QueueWatchdog(Dispatcher& dispatcher, HardwareQueues& queues, Clock& work_clock)
-      : dispatcher_(dispatcher), queues_(queues), work_clock_(work_clock) {}
+  QueueWatchdog(CardProbe& probe, InFlight& in_flight, Clock& work_clock)
+      : probe_(probe), in_flight_(in_flight), work_clock_(work_clock) {}
 
   // DEADLINE_EXCEEDED: `place` has stopped. `operation_timeout`: of what has none of its own.
   Status Check(TimePoint now, Duration operation_timeout, std::optional<StopPlace>* place);
@@ -28,11 +28,11 @@ class QueueWatchdog {
   // No `entry`: the slice that the queue does not take.
   Status CheckOne(HardwareQueue& queue, const SubmittedSlice* entry, Watch* watch, TimePoint now,
                   Duration operation_timeout, std::optional<StopPlace>* place);
-  bool OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const;
-  bool WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& head) const;
+  bool OlderElsewhere(const HardwareQueue& queue, uint64_t turn);
+  bool WaitsForAnother(const HardwareQueue& queue, const SubmittedSlice& head);
 
-  Dispatcher& dispatcher_;
-  HardwareQueues& queues_;
+  CardProbe& probe_;
+  InFlight& in_flight_;
   Clock& work_clock_;
 };
 

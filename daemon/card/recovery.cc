@@ -20,18 +20,16 @@ constexpr const char* kNoReport = "; no hang report could be kept, the daemon's 
 }  // namespace
 
 // Leaves in flight what the card has not completed.
-StallReport Recovery::HaltCard() {
-  StallReport stall = card_.dispatcher.HaltAndDiagnose();
-  card_.dispatcher.SalvagePrints();
-  card_.in_flight.Retire(card_.clocks.device.Now());
-  return stall;
+CardStop Recovery::HaltCard() {
+  CardStop stop = parts_.card.Halt(&parts_.in_flight.output());
+  parts_.in_flight.Retire(parts_.clocks.device.Now());
+  return stop;
 }
 
-std::vector<StoppedSlice> Recovery::Stopped(const std::vector<SubmittedSlice*>& entries) {
+std::vector<StoppedSlice> Recovery::Stopped(const CardStop& stop) {
   std::vector<StoppedSlice> stopped;
-  for (const SubmittedSlice* const entry : entries) {
-    const Ticket ticket{entry->slice.route.hardware_queue, entry->ticket};
-    stopped.push_back({entry, card_.dispatcher.StateOf(ticket)});
+  for (const SubmittedSlice* const entry : parts_.in_flight.All()) {
+    stopped.push_back({entry, stop.StateOf({entry->slice.route.hardware_queue, entry->ticket})});
   }
   return stopped;
 }
@@ -46,10 +44,10 @@ void Recovery::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSli
     const uint32_t queue = slice.route.hardware_queue;
     const RecoveryPlan::Step& step = plan.steps[i];
     if (step.outcome == SliceOutcome::kCompleted) {
-      card_.in_flight.RetireStopped(entry);
+      parts_.in_flight.RetireStopped(entry);
       continue;
     }
-    card_.in_flight.queues()[queue].scheduler.Refund(slice);  // what it took is not known
+    parts_.in_flight.queues()[queue].scheduler.Refund(slice);  // what it took is not known
     if (step.outcome == SliceOutcome::kRequeued) continue;
     slice.queue->slices.Ended({queue, entry.ticket});
     entry.session->Failed(slice, error.With(step.state));
@@ -58,26 +56,25 @@ void Recovery::CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSli
     if (plan.steps[i].outcome != SliceOutcome::kRequeued) continue;
     SubmittedSlice& entry = *entries[i];
     const Ticket ticket{entry.slice.route.hardware_queue, entry.ticket};
-    card_.dispatcher.TakeBack(ticket);
     if (i == plan.suspect) ++entry.slice.suspected;
     entry.session->Requeue(ticket, std::move(entry.slice));
   }
-  card_.in_flight.Clear();
+  parts_.in_flight.Clear();
 }
 
 void Recovery::FailOffender(SubmittedSlice& entry, const SliceError& error) {
   const std::shared_ptr<Session> session = std::move(entry.session);
   const Slice slice = std::move(entry.slice);
-  HardwareQueue& queue = card_.in_flight.queues()[slice.route.hardware_queue];
-  queue.scheduler.Used(slice, card_.clocks.work.Now() - entry.watch.work_began);
+  HardwareQueue& queue = parts_.in_flight.queues()[slice.route.hardware_queue];
+  queue.scheduler.Used(slice, parts_.clocks.work.Now() - entry.watch.work_began);
   slice.queue->slices.Ended({queue.index, entry.ticket});
   session->Failed(slice, error);
-  card_.observer.SessionHung(*session, error.hang_report);
+  parts_.observer.SessionHung(*session, error.hang_report);
 }
 
 // The queue whose next slice the card did not take when it stopped, if that slice was suspected before.
 HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
-  for (HardwareQueue& queue : card_.in_flight.queues()) {
+  for (HardwareQueue& queue : parts_.in_flight.queues()) {
     if (place.has_value() && place->hardware_queue != queue.index) continue;
     Slice* const next = queue.refused_slice();
     if (next != nullptr) return next->suspected++ == 0 ? nullptr : &queue;
@@ -88,19 +85,20 @@ HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
 // Other sessions receive nothing, unless the reset took something from them; and then what happened, but not in whose
 // code.
 void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place) {
-  const TimePoint began = card_.clocks.host.Now();
-  HangReport report = HostEvidence(why, card_.in_flight.queues(), card_.in_flight.recent_launches(),
-                                   card_.dispatcher);
-  HangKeeper* const hangs = card_.options.hangs;
+  const TimePoint began = parts_.clocks.host.Now();
+  HangReport report = HostEvidence(why, parts_.in_flight.queues(),
+                                   parts_.in_flight.recent_launches(), parts_.card.probe());
+  HangKeeper* const hangs = parts_.options.hangs;
   if (hangs != nullptr) report.id = hangs->NewId();
   bool kept = hangs == nullptr || hangs->KeepHostSide(report);
 
-  report.stall = HaltCard();
+  CardStop stop = HaltCard();
+  report.stall = std::move(stop.stall);
   DescribeStall(why, &report);
-  const std::vector<SubmittedSlice*> entries = card_.in_flight.All();
-  const std::vector<StoppedSlice> stopped = Stopped(entries);
+  const std::vector<SubmittedSlice*> entries = parts_.in_flight.All();
+  const std::vector<StoppedSlice> stopped = Stopped(stop);
   const RecoveryPlan plan =
-      PlanRecovery(stopped, card_.in_flight.recent_launches(), report.stall, place);
+      PlanRecovery(stopped, parts_.in_flight.recent_launches(), report.stall, place);
   AddPlan(plan, stopped, &report);
   report.headline = Headline(why, report);
   SubmittedSlice* const offender = plan.offender.has_value() ? entries[*plan.offender] : nullptr;
@@ -128,28 +126,28 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
     HardwareQueue* const given_up = SuspectRefused(place);
     if (given_up != nullptr) given_up->refused_session->Refused(*given_up->refused, error);
   }
-  if (card_.dispatcher.device_info().memory_survives_reset) {
+  if (parts_.card.device_info().memory_survives_reset) {
     CarryOut(plan, entries, error);
   } else {
-    card_.in_flight.Fail(error);
+    parts_.in_flight.Fail(error);
   }
   const Status recovered = BootAgain(text);
   DescribeRecovery(recovered, &report);
   report.boot_attempts = boots_tried_;
   report.recovery_ms =
-      std::chrono::duration<double, std::milli>(card_.clocks.host.Now() - began).count();
+      std::chrono::duration<double, std::milli>(parts_.clocks.host.Now() - began).count();
   if (hangs != nullptr) hangs->KeepOutcome(report);
   if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
 }
 
 Status Recovery::Reset(const std::string& why) {
-  HaltCard();
+  const CardStop stop = HaltCard();
   const SliceError error = ResetError("the card was " + why);
-  if (lost_.ok() && card_.dispatcher.device_info().memory_survives_reset) {
-    const std::vector<SubmittedSlice*> entries = card_.in_flight.All();
-    CarryOut(PlanReset(Stopped(entries)), entries, error);
+  if (lost_.ok() && parts_.card.device_info().memory_survives_reset) {
+    const std::vector<SubmittedSlice*> entries = parts_.in_flight.All();
+    CarryOut(PlanReset(Stopped(stop)), entries, error);
   } else {
-    card_.in_flight.Fail(error);
+    parts_.in_flight.Fail(error);
   }
   lost_ = OkStatus();
   return BootAgain(why);
@@ -159,35 +157,35 @@ Status Recovery::Reset(const std::string& why) {
 void Recovery::FailQueued(const SliceError& error) {
   bool again = true;
   while (std::exchange(again, false)) {  // what was waited for frees what waited
-    for (HardwareQueue& queue : card_.in_flight.queues()) {
+    for (HardwareQueue& queue : parts_.in_flight.queues()) {
       while (SessionQueue* const from = queue.scheduler.Next(BusyWorkers())) {
         from->share.owner->shared_from_this()->Refused(*from, error);
         again = true;
-        card_.in_flight.AddNews();
+        parts_.in_flight.AddNews();
       }
     }
   }
 }
 
 Status Recovery::TryBoot(ResetStrength strength, const std::string& why) {
-  Status booted = card_.dispatcher.Boot(strength, [this] { return card_.keep_waiting(); });
+  Status booted = parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
   if (booted.ok()) {
     lost_ = OkStatus();
-    card_.in_flight.CardBooted();
-    card_.observer.DeviceStateChanged(DeviceState::kReady, why);
+    parts_.in_flight.CardBooted();
+    parts_.observer.DeviceStateChanged(DeviceState::kReady, why);
   }
   return booted;
 }
 
 Status Recovery::BootAgain(const std::string& why) {
-  card_.observer.DeviceStateChanged(DeviceState::kRecovering, why);
-  card_.in_flight.stats().AddReset();
+  parts_.observer.DeviceStateChanged(DeviceState::kRecovering, why);
+  parts_.in_flight.stats().AddReset();
   Status status;
   boots_tried_ = 0;
-  while (boots_tried_ < std::max(card_.options.boot_attempts, 1u) &&
-         (boots_tried_ == 0 || !card_.stop_is_overdue())) {
+  while (boots_tried_ < std::max(parts_.options.boot_attempts, 1u) &&
+         (boots_tried_ == 0 || !parts_.stop_is_overdue())) {
     ++boots_tried_;
-    const bool chip = card_.dispatcher.device_info().resets_chip && boots_tried_ > 1;
+    const bool chip = parts_.card.device_info().resets_chip && boots_tried_ > 1;
     if (chip) {
       GiveCardUp(
           StatusCode::kUnavailable,
@@ -207,12 +205,13 @@ Status Recovery::BootAgain(const std::string& why) {
 void Recovery::GiveCardUp(StatusCode code, const std::string& text) {
   LogError("device lost: {}", text);
   lost_ = Error(code, "{}", text);
-  card_.in_flight.Fail(ResetError(text));
-  card_.observer.DeviceStateChanged(DeviceState::kFailed, text);
+  parts_.in_flight.Retire(parts_.clocks.device.Now());
+  parts_.in_flight.Fail(ResetError(text));
+  parts_.observer.DeviceStateChanged(DeviceState::kFailed, text);
 }
 
 bool Recovery::CardIsThere() {
-  const Status present = card_.dispatcher.CheckPresence();
+  const Status present = parts_.card.CheckPresence();
   if (!present.ok()) GiveCardUp(present.code(), std::string(StatusMessage(present)));
   return present.ok();
 }
@@ -220,17 +219,17 @@ bool Recovery::CardIsThere() {
 // Once a second. A card that was lost is looked for until it is back.
 void Recovery::LookAtCard() {
   constexpr char kBack[] = "the card was lost, and its driver serves it again";
-  if (card_.clocks.host.Now() < next_look_) return;
-  next_look_ = card_.clocks.host.Now() + std::chrono::seconds(1);
+  if (parts_.clocks.host.Now() < next_look_) return;
+  next_look_ = parts_.clocks.host.Now() + std::chrono::seconds(1);
   if (lost_.ok()) {
     CardIsThere();
     return;
   }
-  if (card_.dispatcher.CheckPresence().ok()) return;
+  if (parts_.card.CheckPresence().ok()) return;
   if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
-    card_.in_flight.stats().AddReset();
+    parts_.in_flight.stats().AddReset();
     LogInfo("the card is back, and works");
-  } else if (card_.dispatcher.CheckPresence().code() != StatusCode::kUnavailable) {
+  } else if (parts_.card.CheckPresence().code() != StatusCode::kUnavailable) {
     BootAgain(kBack).IgnoreError();
   }
 }

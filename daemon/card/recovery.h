@@ -14,7 +14,7 @@
 #include "daemon/card/recovery_plan.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 
@@ -22,7 +22,7 @@ class Recovery {
  public:
   // The parts of the card; all outlive this.
   struct Parts {
-    Dispatcher& dispatcher;
+    Card& card;
     InFlight& in_flight;
     DeviceObserver& observer;
     const CardClocks& clocks;
@@ -30,7 +30,7 @@ class Recovery {
     std::function<Status()> keep_waiting;   // of the card's waits (Tick)
     std::function<bool()> stop_is_overdue;  // nothing more is to be tried
   };
-  explicit Recovery(Parts card) : card_(std::move(card)) {}
+  explicit Recovery(Parts parts) : parts_(std::move(parts)) {}
 
   // Not OK: the card is lost, until it is found again where another process took it away, else until Reset.
   const Status& lost() const { return lost_; }
@@ -48,8 +48,8 @@ class Recovery {
   void FailQueued(const SliceError& error);
 
  private:
-  StallReport HaltCard();
-  std::vector<StoppedSlice> Stopped(const std::vector<SubmittedSlice*>& entries);
+  CardStop HaltCard();
+  std::vector<StoppedSlice> Stopped(const CardStop& stop);
   // Ends and requeues all slices but the offender. `error`: of those that were interrupted.
   void CarryOut(const RecoveryPlan& plan, const std::vector<SubmittedSlice*>& entries,
                 const SliceError& error);
@@ -60,7 +60,7 @@ class Recovery {
   // Fails everything in flight, and ends every session.
   void GiveCardUp(StatusCode code, const std::string& text);
 
-  const Parts card_;
+  const Parts parts_;
   Status lost_;
   TimePoint next_look_;
   uint32_t boots_tried_ = 0;  // of the last recovery

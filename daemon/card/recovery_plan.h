@@ -24,7 +24,7 @@
 #include "daemon/card/hardware_queue.h"
 #include "daemon/card/recent_launches.h"
 #include "daemon/hang/hang_report.h"
-#include "runtime/dispatch/stall_report.h"
+#include "runtime/card/stall_report.h"
 
 namespace ttfd {
 

@@ -8,7 +8,7 @@
 #include "daemon/hang/hang_report.h"
 #include "daemon/session/slice.h"
 #include "runtime/base/status.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 

@@ -6,14 +6,14 @@
 #include "daemon/card/profiler.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 
 class Submission {
  public:
   // All outlive it.
-  Submission(Dispatcher& card, InFlight& in_flight, Profiler& profiler, Clock& clock,
+  Submission(Card& card, InFlight& in_flight, Profiler& profiler, Clock& clock,
              const CardExecutorOptions& options)
       : card_(card), in_flight_(in_flight), profiler_(profiler), clock_(clock), options_(options) {}
 
@@ -25,7 +25,7 @@ class Submission {
   // False: there is no space on the card for the next slice of `from`.
   StatusOr<bool> SubmitNext(HardwareQueue& queue, SessionQueue& from, TimePoint now);
 
-  Dispatcher& card_;
+  Card& card_;
   InFlight& in_flight_;
   Profiler& profiler_;
   Clock& clock_;

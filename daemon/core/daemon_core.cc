@@ -48,19 +48,18 @@ Status NoSuchSession(uint64_t session) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Dispatcher> dispatcher,
-                                                         Clock& clock, DaemonOptions options) {
-  if (dispatcher == nullptr) return InvalidArgument("a daemon needs a dispatcher");
+StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Card> card, Clock& clock,
+                                                         DaemonOptions options) {
+  if (card == nullptr) return InvalidArgument("a daemon needs a card");
   if (!options.load_kernel) options.load_kernel = LoadKernel;
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.process_ended) options.process_ended = ProcessHasEnded;
   if (!options.trim_memory) options.trim_memory = [] { malloc_trim(0); };
-  options.scheduler.workers = dispatcher->geometry().worker_count();
-  return std::unique_ptr<DaemonCore>(
-      new DaemonCore(std::move(dispatcher), clock, std::move(options)));
+  options.scheduler.workers = card->geometry().worker_count();
+  return std::unique_ptr<DaemonCore>(new DaemonCore(std::move(card), clock, std::move(options)));
 }
 
-DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, DaemonOptions options)
+DaemonCore::DaemonCore(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options)
     : clock_(clock),
       options_(std::move(options)),
       created_(clock.Now()),
@@ -78,8 +77,8 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
           [this](uint64_t session, Duration time) {
             for (Scheduler& scheduler : schedulers_) scheduler.Charge(session, time);
           }),
-      executor_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this,
-                environment_.timeouts, clock, WithHangs(options_.card, hang_writer_.get())) {
+      executor_(std::move(card), {&schedulers_[0], &schedulers_[1]}, *this, environment_.timeouts,
+                clock, WithHangs(options_.card, hang_writer_.get())) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
   environment_.kernels =
@@ -98,7 +97,7 @@ DaemonCore::~DaemonCore() {
 
 Status DaemonCore::Boot() {
   RETURN_IF_ERROR(executor_.Boot());
-  device_ = {0, executor_.device_info(), executor_.card()};
+  device_ = {0, executor_.device_info(), executor_.description()};
   environment_.card = device_.card;
   environment_.geometry = &executor_.geometry();
   environment_.memory = std::make_unique<DeviceMemory>(

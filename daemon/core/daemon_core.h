@@ -23,7 +23,7 @@
 #include "daemon/session/service.h"
 #include "daemon/session/session.h"
 #include "runtime/base/mutex.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 
@@ -52,8 +52,8 @@ struct DaemonOptions {
 class DaemonCore final : public DaemonService, private SessionHost, private DeviceObserver {
  public:
   // `clock` outlives the core. Touches neither the card nor any thread.
-  static StatusOr<std::unique_ptr<DaemonCore>> Create(std::unique_ptr<Dispatcher> dispatcher,
-                                                      Clock& clock, DaemonOptions options);
+  static StatusOr<std::unique_ptr<DaemonCore>> Create(std::unique_ptr<Card> card, Clock& clock,
+                                                      DaemonOptions options);
   ~DaemonCore() override;
 
   // Boots the card on the calling thread. Sessions can be opened from then on.
@@ -98,7 +98,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
 
  private:
-  DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, DaemonOptions options);
+  DaemonCore(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options);
 
   // SessionHost
   void NextSliceChanged(SessionQueue& queue) override ABSL_LOCKS_EXCLUDED(mu_);

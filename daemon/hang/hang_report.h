@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "daemon/hang/session_client.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 

@@ -9,7 +9,7 @@
 
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
-#include "runtime/dispatch/profile.h"
+#include "runtime/card/profile.h"
 #include "ttfd/v1/admin.pb.h"
 
 namespace ttfd {

@@ -8,8 +8,8 @@
 #include "daemon/session/reply.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
+#include "runtime/card/card.h"
 #include "runtime/command/region.h"
-#include "runtime/dispatch/dispatcher.h"
 #include "runtime/memory/bank_allocator.h"
 
 namespace ttfd {

@@ -8,8 +8,8 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
+#include "runtime/card/stall_report.h"
 #include "runtime/device/card_health.h"
-#include "runtime/dispatch/stall_report.h"
 
 namespace ttfd {
 

@@ -10,7 +10,7 @@
 
 #include "daemon/session/slice.h"
 #include "runtime/base/clock.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/card.h"
 
 namespace ttfd {
 

@@ -10,8 +10,8 @@
 #include "daemon/session/lease_reply.h"
 #include "daemon/session/request.h"
 #include "runtime/base/status.h"
+#include "runtime/card/card.h"
 #include "runtime/device/device.h"
-#include "runtime/dispatch/dispatcher.h"
 
 namespace ttfd {
 

@@ -18,7 +18,7 @@
 #include "daemon/session/request.h"
 #include "daemon/session/usage.h"
 #include "runtime/base/status.h"
-#include "runtime/dispatch/profile.h"
+#include "runtime/card/profile.h"
 
 namespace ttfd {
 

@@ -13,9 +13,9 @@
 #include "daemon/session/share.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
+#include "runtime/card/queue_state.h"
 #include "runtime/command/command.h"
 #include "runtime/command/route.h"
-#include "runtime/dispatch/queue_state.h"
 
 namespace ttfd {
 

@@ -41,7 +41,7 @@ struct ReadCommand {
   Region region;
   uint64_t offset = 0;
   uint64_t size = 0;
-  // Called on the device thread, from Dispatcher::Poll and Shutdown, before the command counts as completed: once for
+  // Called on the device thread, from Card::Poll, Halt and Shutdown, before the command counts as completed: once for
   // every byte, ascending where the region's pages lie over all banks or in one. The bytes are valid during the call
   // only.
   std::function<void(uint64_t offset_in_read, ByteSpan data)> sink;

@@ -88,7 +88,7 @@ struct ProgramSpec {
   std::vector<SemaphoreUse> semaphores;
 };
 
-// A checked program. Opaque to the daemon; runtime/command and runtime/dispatch look inside
+// A checked program. Opaque to the daemon; runtime/command and runtime/card look inside
 // (program_layout.h).
 class Program;
 

@@ -5,8 +5,8 @@
 
 #include "firmware/kernel_elfs.h"
 #include "runtime/boot/kernel_elf.h"
+#include "runtime/card/firmware_card.h"
 #include "runtime/device/sim/sim_device.h"
-#include "runtime/dispatch/dispatcher.h"
 #include "tests/bench/bench_case.h"
 
 namespace ttfd::bench {
@@ -26,9 +26,9 @@ class Adding {
     SimOptions options{sim::DefaultOptions(sim::Board::kP150), {}};
     options.bounds = bounds;
     ASSIGN_OR_RETURN(card->device_, OpenSimDevice(options));
-    ASSIGN_OR_RETURN(card->dispatcher_,
-                     Dispatcher::Create(*card->device_, SteadyClock(), DispatcherOptions()));
-    RETURN_IF_ERROR(card->dispatcher_->Boot());
+    ASSIGN_OR_RETURN(card->card_,
+                     FirmwareCard::Create(*card->device_, SteadyClock(), CardOptions()));
+    RETURN_IF_ERROR(card->card_->Boot());
     RETURN_IF_ERROR(card->Prepare());
     return card;
   }
@@ -36,16 +36,16 @@ class Adding {
   // The time of one launch.
   StatusOr<Now::duration> Launch() {
     const auto start = Now::now();
-    ASSIGN_OR_RETURN(const auto ticket, dispatcher_->TrySubmit(launch_));
+    ASSIGN_OR_RETURN(const auto ticket, card_->TrySubmit(launch_));
     if (!ticket.has_value()) return Internal("the rings are empty, and have no space");
-    RETURN_IF_ERROR(dispatcher_->Event(0, *ticket).status());
-    while (!dispatcher_->idle()) RETURN_IF_ERROR(dispatcher_->Poll());
+    RETURN_IF_ERROR(card_->RequestEvent({0, *ticket}).status());
+    while (!card_->idle()) RETURN_IF_ERROR(card_->Poll());
     return Now::now() - start;
   }
 
  private:
   Status Prepare() {
-    const CardDescription& card = dispatcher_->card();
+    const CardDescription& card = card_->description();
     const CoreRange all = {0, 0, card.grid.x - 1, card.grid.y - 1};
     const uint32_t tiles = card.grid.x * card.grid.y;
     ASSIGN_OR_RETURN(const auto image, LoadKernel(KernelElf("vector_add"), "vector_add"));
@@ -59,7 +59,7 @@ class Adding {
     for (uint32_t i = 0; i < 3; ++i) {
       const auto begin = static_cast<uint32_t>(card.dram_base) + i * bank_bytes;
       arguments.common.push_back(begin);
-      if (KernelBounds* const bounds = dispatcher_->kernel_bounds()) {
+      if (KernelBounds* const bounds = card_->kernel_bounds()) {
         bounds->Add({KernelBounds::Memory::kDram, begin, begin + uint64_t{bank_bytes}}, kOwner, i);
       }
     }
@@ -70,14 +70,14 @@ class Adding {
       arguments.per_core.push_back(kPagesPerTile);
     }
     launch_ = LaunchCommand{program, {arguments}};
-    if (KernelBounds* const bounds = dispatcher_->kernel_bounds()) {
+    if (KernelBounds* const bounds = card_->kernel_bounds()) {
       bounds->Begin(std::array{program->id}, kOwner);
     }
     return OkStatus();
   }
 
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<FirmwareCard> card_;
   LaunchCommand launch_;
 };
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/firmware_card.h"
 #include "tests/bench/bench_case.h"
 #include "tests/bench/bench_programs.h"
 
@@ -96,9 +96,9 @@ StatusOr<double> ReadRate(RunningDevice& device, std::chrono::nanoseconds budget
 StatusOr<double> ReadyMs(const DeviceOpener& open) {
   const Now::time_point start = Now::now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Device> device, open());
-  ASSIGN_OR_RETURN(const std::unique_ptr<Dispatcher> dispatcher,
-                   Dispatcher::Create(*device, SteadyClock(), DispatcherOptions()));
-  RETURN_IF_ERROR(dispatcher->Boot());
+  ASSIGN_OR_RETURN(const std::unique_ptr<FirmwareCard> firmware_card,
+                   FirmwareCard::Create(*device, SteadyClock(), CardOptions()));
+  RETURN_IF_ERROR(firmware_card->Boot());
   return std::chrono::duration<double, std::milli>(Now::now() - start).count();
 }
 

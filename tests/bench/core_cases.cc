@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "daemon/core/daemon_core.h"
-#include "tests/support/fake_dispatcher.h"
+#include "tests/support/fake_card.h"
 #include "tests/support/threaded_client.h"
 
 namespace ttfd {
@@ -16,15 +16,15 @@ constexpr size_t kBatch = 64;
 
 struct RunningCore {
   RunningCore() {
-    auto dispatcher = std::make_unique<FakeDispatcher>(FakeDispatcher::Behaviour());
-    dispatcher->keep_log = false;
+    auto fake = std::make_unique<FakeCard>(FakeCard::Behaviour());
+    fake->keep_log = false;
     DaemonOptions options;
     options.load_kernel = [](ByteSpan, const std::string&) {
       auto image = std::make_shared<KernelImage>();
       image->bytes.resize(128);
       return std::shared_ptr<const KernelImage>(std::move(image));
     };
-    core = *DaemonCore::Create(std::move(dispatcher), SteadyClock(), options);
+    core = *DaemonCore::Create(std::move(fake), SteadyClock(), options);
     if (!core->Start().ok()) std::abort();
   }
   ~RunningCore() { core->Stop(SteadyClock().Now() + std::chrono::seconds(10)).IgnoreError(); }

@@ -7,8 +7,8 @@
 
 #include "firmware/kernel_elfs.h"
 #include "runtime/boot/kernel_elf.h"
+#include "runtime/card/firmware_card.h"
 #include "runtime/device/sim/sim_device.h"
-#include "runtime/dispatch/dispatcher.h"
 #include "tests/bench/bench_case.h"
 
 namespace ttfd::bench {
@@ -24,37 +24,36 @@ class Card {
   static StatusOr<std::shared_ptr<Card>> Boot(const DeviceOpener& open) {
     auto card = std::make_shared<Card>();
     ASSIGN_OR_RETURN(card->device_, open());
-    ASSIGN_OR_RETURN(card->dispatcher_,
-                     Dispatcher::Create(*card->device_, SteadyClock(), DispatcherOptions()));
-    RETURN_IF_ERROR(card->dispatcher_->Boot());
+    ASSIGN_OR_RETURN(card->card_,
+                     FirmwareCard::Create(*card->device_, SteadyClock(), CardOptions()));
+    RETURN_IF_ERROR(card->card_->Boot());
     return card;
   }
 
   Status Submit(const Command& command) { return Submit(Route(), command); }
   Status Submit(const Route& route, const Command& command) {
     for (bool told = false;; told = true) {
-      ASSIGN_OR_RETURN(const std::optional<uint64_t> ticket,
-                       dispatcher_->TrySubmit(route, command));
+      ASSIGN_OR_RETURN(const std::optional<uint64_t> ticket, card_->TrySubmit(route, command));
       if (ticket.has_value()) return OkStatus();
       if (!told) RETURN_IF_ERROR(Event(route.hardware_queue));
-      RETURN_IF_ERROR(dispatcher_->Poll());
+      RETURN_IF_ERROR(card_->Poll());
     }
   }
   // There is space for one behind every command.
   Status Event(uint32_t queue = 0) {
-    return dispatcher_->Event(queue, dispatcher_->submitted(queue)).status();
+    return card_->RequestEvent({queue, card_->submitted(queue)}).status();
   }
   Status Finish() {
     RETURN_IF_ERROR(Event());
-    while (!dispatcher_->idle()) RETURN_IF_ERROR(dispatcher_->Poll());
+    while (!card_->idle()) RETURN_IF_ERROR(card_->Poll());
     return OkStatus();
   }
-  Dispatcher& dispatcher() { return *dispatcher_; }
-  const Dispatcher& dispatcher() const { return *dispatcher_; }
+  FirmwareCard& card() { return *card_; }
+  const FirmwareCard& card() const { return *card_; }
 
  private:
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<FirmwareCard> card_;
 };
 
 // Repeats `round`, which does `amount` of something, until `budget` is over; amount a second.
@@ -113,7 +112,7 @@ StatusOr<LaunchCommand> EmptyLaunch(const Card& card) {
   ASSIGN_OR_RETURN(const auto image, LoadKernel(KernelElf("empty"), "empty"));
   ProgramSpec spec;
   spec.kernels.push_back({image, hw::kBrisc, {kTiles120}});
-  ASSIGN_OR_RETURN(const auto program, BuildProgram(1, spec, card.dispatcher().card().grid));
+  ASSIGN_OR_RETURN(const auto program, BuildProgram(1, spec, card.card().description().grid));
   return LaunchCommand{program, {KernelArguments{}}};
 }
 
@@ -126,7 +125,7 @@ StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
       for (int i = 0; i < kBatch; ++i) RETURN_IF_ERROR(card.Submit(launch));
       RETURN_IF_ERROR(card.Event());
     }
-    while (!card.dispatcher().idle()) RETURN_IF_ERROR(card.dispatcher().Poll());
+    while (!card.card().idle()) RETURN_IF_ERROR(card.card().Poll());
     return OkStatus();
   });
 }
@@ -137,10 +136,10 @@ StatusOr<double> TracedLaunchRate(Card& card, std::chrono::nanoseconds budget) {
   constexpr uint32_t kLaunches = 256;
   constexpr uint32_t kSegmentLaunches = 32;  // half a quantum of the daemon's
   ASSIGN_OR_RETURN(const LaunchCommand launch, EmptyLaunch(card));
-  const Route route{0, TilesOf(kTiles120, card.dispatcher().card().grid)};
+  const Route route{0, TilesOf(kTiles120, card.card().description().grid)};
   ASSIGN_OR_RETURN(
       const std::shared_ptr<Trace> trace,
-      BuildTrace(card.dispatcher().geometry(), route, std::vector<LaunchCommand>(kLaunches, launch),
+      BuildTrace(card.card().geometry(), route, std::vector<LaunchCommand>(kLaunches, launch),
                  {Duration(kSegmentLaunches), std::vector<Duration>(kLaunches, Duration(1))}));
   const Region region{MemoryKind::kDram, -1, 0x8000000, TracePageBytes(*trace), TraceBytes(*trace)};
   const uint32_t segments = TraceSegments(*trace);

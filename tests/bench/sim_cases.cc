@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/card/firmware_card.h"
 #include "runtime/device/sim/sim_device.h"
-#include "runtime/dispatch/dispatcher.h"
 #include "runtime/hw/tensix.h"
 #include "tests/bench/bench_case.h"
 #include "tests/bench/bench_programs.h"
@@ -111,10 +111,10 @@ StatusOr<BootCost> BootOnce() {
   ASSIGN_OR_RETURN(const double before, ResidentMemory());
   ASSIGN_OR_RETURN(const std::unique_ptr<Device> device,
                    OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}}));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Dispatcher> dispatcher,
-                   Dispatcher::Create(*device, SteadyClock(), DispatcherOptions()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<FirmwareCard> firmware_card,
+                   FirmwareCard::Create(*device, SteadyClock(), CardOptions()));
   const Now::time_point start = Now::now();
-  RETURN_IF_ERROR(dispatcher->Boot());
+  RETURN_IF_ERROR(firmware_card->Boot());
   cost.ready_ms = std::chrono::duration<double, std::milli>(Now::now() - start).count();
   ASSIGN_OR_RETURN(const double after, ResidentMemory());
   cost.resident_mb = after - before;

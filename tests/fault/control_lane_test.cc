@@ -6,7 +6,7 @@
 
 #include "daemon/core/daemon_core.h"
 #include "tests/support/bystander_bound.h"
-#include "tests/support/fake_dispatcher.h"
+#include "tests/support/fake_card.h"
 #include "tests/support/rpc_test_server.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/threaded_client.h"
@@ -50,11 +50,11 @@ class Barrier {
 class ControlLane : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto dispatcher = std::make_unique<FakeDispatcher>(FakeDispatcher::Behaviour());
-    card_ = dispatcher.get();
+    auto fake = std::make_unique<FakeCard>(FakeCard::Behaviour());
+    card_ = fake.get();
     DaemonOptions options;
     options.hang_store.folder = folder_.path();
-    core_ = *DaemonCore::Create(std::move(dispatcher), SteadyClock(), options);
+    core_ = *DaemonCore::Create(std::move(fake), SteadyClock(), options);
     ASSERT_TRUE(core_->Boot().ok());
   }
   void TearDown() override {
@@ -122,7 +122,7 @@ class ControlLane : public ::testing::Test {
 
   TemporaryFolder folder_;
   Barrier barrier_;
-  FakeDispatcher* card_ = nullptr;
+  FakeCard* card_ = nullptr;
   std::unique_ptr<DaemonCore> core_;
   std::unique_ptr<RpcTestServer> server_;
   std::unique_ptr<ThreadedClient> client_;

@@ -57,25 +57,23 @@ LaunchRequest AddInto(uint64_t program, uint64_t to) {
 
 }  // namespace
 
-DispatcherOptions InjectionScenario::Rings() {
-  DispatcherOptions options;
+CardOptions InjectionScenario::Rings() {
+  CardOptions options;
   options.issue_ring_bytes = 512 << 10;
   options.completion_ring_pages = 64;
   options.advance_clocks = 2'000;  // many operations
   options.boot_timeout = std::chrono::milliseconds(200);
-  options.operation_timeout = std::chrono::milliseconds(50);
-  options.kernel_timeout = std::chrono::milliseconds(50);
   return options;
 }
 
 InjectionScenario::InjectionScenario(std::unique_ptr<Device> device)
     : clock_(std::chrono::microseconds(10)), device_(std::move(device)) {
-  auto dispatcher = Dispatcher::Create(*device_, clock_, Rings());
-  EXPECT_TRUE(dispatcher.ok()) << dispatcher.status().ToString();
+  auto firmware_card = FirmwareCard::Create(*device_, clock_, Rings());
+  EXPECT_TRUE(firmware_card.ok()) << firmware_card.status().ToString();
   DaemonOptions options;
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
   options.timeouts.operation_ms = options.timeouts.kernel_ms = 50;
-  auto core = DaemonCore::Create(*std::move(dispatcher), clock_, std::move(options));
+  auto core = DaemonCore::Create(*std::move(firmware_card), clock_, std::move(options));
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   core_ = *std::move(core);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/core/daemon_core.h"
+#include "runtime/card/firmware_card.h"
 #include "tests/support/bystander_bound.h"
 #include "tests/support/core_fixture.h"
 #include "tests/support/ticking_clock.h"
@@ -19,7 +20,7 @@ namespace ttfd {
 class InjectionScenario {
  public:
   // Small waits, counted by looks at the clock: a fault is found after so many of them.
-  static DispatcherOptions Rings();
+  static CardOptions Rings();
 
   // REQUIRES nothing of the device but that it opens.
   explicit InjectionScenario(std::unique_ptr<Device> device);

@@ -28,7 +28,7 @@ const char* SeamName(Seam seam) {
 }
 
 CompletionPlace PlaceOfCompletions() {
-  const DispatcherOptions options = InjectionScenario::Rings();
+  const CardOptions options = InjectionScenario::Rings();
   RingSizes sizes;
   sizes.issue_ring_bytes = options.issue_ring_bytes;
   sizes.completion_ring_pages = options.completion_ring_pages;

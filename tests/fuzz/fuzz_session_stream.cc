@@ -17,7 +17,7 @@
 #include "daemon/rpc/session_stream.h"
 #include "runtime/abi/kernel_image.h"
 #include "tests/fuzz/message_source.h"
-#include "tests/support/fake_dispatcher.h"
+#include "tests/support/fake_card.h"
 
 namespace ttfd {
 namespace {
@@ -103,8 +103,8 @@ class Target {
     options.limits.window_bytes = 200'000;
     options.limits.unacknowledged_bytes = 100'000;
     options.limits.nested_messages = 1000;
-    auto created = DaemonCore::Create(std::make_unique<FakeDispatcher>(FakeDispatcher::Behaviour{}),
-                                      clock_, std::move(options));
+    auto created = DaemonCore::Create(std::make_unique<FakeCard>(FakeCard::Behaviour{}), clock_,
+                                      std::move(options));
     Require(created.ok());
     core_ = *std::move(created);
     Require(core_->Boot().ok());

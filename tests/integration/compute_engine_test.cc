@@ -20,7 +20,7 @@ class ComputeEngine : public ::testing::Test {
     ASSIGN_OR_RETURN(const auto image, LoadKernel(KernelElf(name), name));
     ProgramSpec spec;
     spec.kernels.push_back({image, hart, {kWorker}});
-    ASSIGN_OR_RETURN(const auto program, BuildProgram(1, spec, card_.dispatcher->card().grid));
+    ASSIGN_OR_RETURN(const auto program, BuildProgram(1, spec, card_->description().grid));
     KernelArguments arguments;
     arguments.common = common;
     return card_.Submit(LaunchCommand{program, {arguments}});
@@ -30,8 +30,8 @@ class ComputeEngine : public ::testing::Test {
   HartReport Await(bool (*wanted)(const HartReport&)) {
     const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(60);
     while (SteadyClock().Now() < deadline) {
-      const bool lost = !card_.dispatcher->Poll().ok();
-      for (const HartReport& hart : card_.dispatcher->Report()) {
+      const bool lost = !card_->Poll().ok();
+      for (const HartReport& hart : card_->probe().Harts()) {
         if (wanted(hart)) return hart;
       }
       if (lost) break;
@@ -48,7 +48,7 @@ TEST_F(ComputeEngine, BankLeftFull_ChangesNoOtherResult) {
   ASSERT_TRUE(Launch("leave_in_engine", hw::kTrisc0, {1}).ok());
   EXPECT_THAT(Await([](const HartReport& hart) { return hart.faulted; }).text,
               HasSubstr("SrcA: 1 bank filled and not freed"));
-  ASSERT_TRUE(card_.dispatcher->Boot().ok());
+  ASSERT_TRUE(card_->Boot().ok());
   ComputeProgram add(card_, {.compute = "compute_pairs", .inputs = 2});
   std::vector<uint16_t> left, right, sums;
   for (uint32_t i = 0; i < 2 * Tile::kWords; ++i) {

@@ -171,9 +171,9 @@ class Lab {
  private:
   static Status Finish(BootedCard& card) {
     RETURN_IF_ERROR(card.Event());
-    for (uint32_t polls = 0; !card.dispatcher->idle(); ++polls) {
+    for (uint32_t polls = 0; !card->idle(); ++polls) {
       if (polls == kMostPolls) return Internal("the launch does not end");
-      RETURN_IF_ERROR(card.dispatcher->Poll());
+      RETURN_IF_ERROR(card->Poll());
     }
     return OkStatus();
   }

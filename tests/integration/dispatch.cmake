@@ -14,21 +14,21 @@ ttfd_add_kernel(dispatch_kernel_debugged PROCESSOR brisc SOURCES ${dispatch_dir}
   FILE debugged OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/dispatch_kernels OPTIMIZE -Og DEBUG)
 foreach(name IN ITEMS compute_dst_test compute_engine_test compute_pairs_test compute_unary_test compute_waits_test)
   ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
-    DEPS runtime_dispatch test_device firmware_kernels)
+    DEPS runtime_card test_device firmware_kernels)
 endforeach()
 ttfd_test(NAME op_kernels_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/op_attention_test.cc ${dispatch_dir}/op_eltwise_test.cc
        ${dispatch_dir}/op_matmul_test.cc ${dispatch_dir}/op_reduce_test.cc ${dispatch_dir}/op_rows_test.cc ${dispatch_dir}/op_cost_test.cc
-  DEPS runtime_dispatch test_device firmware_kernels firmware_ops)
+  DEPS runtime_card test_device firmware_kernels firmware_ops)
 ttfd_test(NAME dispatch_print_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/dispatch_print_test.cc
-  DEPS runtime_dispatch test_device firmware_kernels)
+  DEPS runtime_card test_device firmware_kernels)
 ttfd_test(NAME dispatch_stall_test LABELS integration SRCS ${dispatch_dir}/dispatch_stall_test.cc
-  DEPS runtime_dispatch firmware_bench)
+  DEPS runtime_card firmware_bench)
 ttfd_test(NAME dispatch_verify_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/dispatch_verify_test.cc
-  DEPS runtime_dispatch test_device)
+  DEPS runtime_card test_device)
 foreach(name IN ITEMS dispatch_boot_test dispatch_evidence_test dispatch_hang_test dispatch_launch_test dispatch_queues_test dispatch_shutdown_test
         dispatch_snapshot_test dispatch_trace_test dispatch_transfer_test)
   ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
-    DEPS runtime_dispatch test_device firmware_images_small)
+    DEPS runtime_card test_device firmware_images_small)
   add_dependencies(${name} ${dispatch_kernels})
   target_compile_definitions(${name} PRIVATE DISPATCH_KERNELS="${CMAKE_CURRENT_BINARY_DIR}/dispatch_kernels")
 endforeach()

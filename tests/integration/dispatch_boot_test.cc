@@ -8,7 +8,7 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/version.h"
 #include "runtime/boot/boot.h"
-#include "runtime/dispatch/card_dispatcher.h"
+#include "runtime/card/firmware_card.h"
 #include "runtime/hw/tensix.h"
 #include "tests/support/late_device.h"
 #include "tests/support/test_device.h"
@@ -46,12 +46,12 @@ class DispatchBoot : public testing::Test {
  protected:
   void SetUp() override { device_ = *OpenTestDevice("sim:board=p100a"); }
 
-  Status Boot(const OwnFirmware& firmware, DispatcherOptions options = DispatcherOptions(),
+  Status Boot(const OwnFirmware& firmware, CardOptions options = CardOptions(),
               Clock& clock = SteadyClock()) {
-    auto created = CardDispatcher::Create(*device_, clock, options, firmware.set());
+    auto created = FirmwareCard::Create(*device_, clock, options, firmware.set());
     RETURN_IF_ERROR(created.status());
-    dispatcher_ = *std::move(created);
-    return dispatcher_->Boot();
+    card_ = *std::move(created);
+    return card_->Boot();
   }
   // The device is open; its host accesses take time from here on.
   LateDevice& MakeLate() {
@@ -63,7 +63,7 @@ class DispatchBoot : public testing::Test {
   // A kernel on every worker reads a page of its own from DRAM, adds 5 and writes it back.
   void ExpectEveryWorkerReadsDram() {
     constexpr uint32_t kPage = 64;
-    const GridSize grid = dispatcher_->card().grid;
+    const GridSize grid = card_->description().grid;
     ProgramSpec spec;
     spec.kernels.push_back(
         {TestKernel("bump_brisc"), hw::kBrisc, {{0, 0, grid.x - 1, grid.y - 1}}});
@@ -73,16 +73,16 @@ class DispatchBoot : public testing::Test {
     const uint32_t workers = grid.x * grid.y;
     for (uint32_t worker = 0; worker < workers; ++worker) arguments.per_core.push_back(worker);
     const Region pages{MemoryKind::kDram, -1, 0x40000, kPage, uint64_t{workers} * kPage};
-    ASSERT_TRUE(dispatcher_->TrySubmit(FillCommand{pages, 0, pages.size_bytes, 7}).ok());
-    ASSERT_TRUE(dispatcher_->TrySubmit(LaunchCommand{TestProgram(spec, grid), {arguments}}).ok());
+    ASSERT_TRUE(card_->TrySubmit(FillCommand{pages, 0, pages.size_bytes, 7}).ok());
+    ASSERT_TRUE(card_->TrySubmit(LaunchCommand{TestProgram(spec, grid), {arguments}}).ok());
     std::vector<std::byte> bytes(pages.size_bytes);
     const auto sink = [&bytes](uint64_t at, ByteSpan data) {
       std::memcpy(bytes.data() + at, data.data(), data.size());
     };
-    ASSERT_TRUE(dispatcher_->TrySubmit(ReadCommand{pages, 0, bytes.size(), sink}).ok());
-    ASSERT_TRUE(dispatcher_->Event(0, dispatcher_->submitted(0)).ok());
-    while (!dispatcher_->idle()) {
-      const Status polled = dispatcher_->Poll();
+    ASSERT_TRUE(card_->TrySubmit(ReadCommand{pages, 0, bytes.size(), sink}).ok());
+    ASSERT_TRUE(card_->RequestEvent({0, card_->submitted(0)}).ok());
+    while (!card_->idle()) {
+      const Status polled = card_->Poll();
       ASSERT_TRUE(polled.ok()) << polled.ToString();
     }
     for (uint32_t worker = 0; worker < workers; ++worker) {
@@ -105,7 +105,7 @@ class DispatchBoot : public testing::Test {
 
   std::unique_ptr<Device> device_;
   TickingClock ticking_{std::chrono::milliseconds(1)};
-  std::unique_ptr<CardDispatcher> dispatcher_;
+  std::unique_ptr<FirmwareCard> card_;
 };
 
 constexpr uint32_t kJumpToSelf = 0x0000006F;
@@ -163,7 +163,7 @@ TEST_F(DispatchBoot, WritesThatNeverArrive_AreNamed) {
   LateDevice& late = MakeLate();
   late.late = ~uint64_t{0} / 2;
   late.holds = [](const WindowTarget& target) { return target.multicast; };
-  DispatcherOptions options;
+  CardOptions options;
   options.boot_timeout = std::chrono::milliseconds(50);
   const Status status = Boot(OwnFirmware(), options);
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
@@ -182,16 +182,16 @@ TEST_F(DispatchBoot, ACompletionPublishedBeforeTheReset_IsDiscarded) {
       StoreAt(memory.data() + abi::kCompletionPointerOffset, abi::CompletionPointer{3, 1, 1, 0});
     }
   };
-  const Status booted = dispatcher_->Boot();
+  const Status booted = card_->Boot();
   ASSERT_TRUE(booted.ok()) << booted.ToString();
   ExpectEveryWorkerReadsDram();
 }
 
 TEST_F(DispatchBoot, WorksWithFirmwareBuiltForSize) {
   ASSERT_TRUE(Boot(OwnFirmware(FirmwareImagesSmall())).ok());
-  ASSERT_TRUE(dispatcher_->Event(0, dispatcher_->submitted(0)).ok());
-  while (!dispatcher_->idle()) ASSERT_TRUE(dispatcher_->Poll().ok());
-  EXPECT_TRUE(dispatcher_->Shutdown().ok());
+  ASSERT_TRUE(card_->RequestEvent({0, card_->submitted(0)}).ok());
+  while (!card_->idle()) ASSERT_TRUE(card_->Poll().ok());
+  EXPECT_TRUE(card_->Shutdown().ok());
 }
 
 TEST_F(DispatchBoot, RefusesImagesOfAnotherVersionBeforeTouchingTheCard) {
@@ -210,7 +210,7 @@ TEST_F(DispatchBoot, RefusesImagesOfAnotherVersionBeforeTouchingTheCard) {
 }
 
 TEST_F(DispatchBoot, IsRefusedByFirmwareThatSpeaksAnotherVersion) {
-  const DispatcherOptions options;
+  const CardOptions options;
   RingSizes sizes;
   sizes.issue_ring_bytes = options.issue_ring_bytes;
   sizes.completion_ring_pages = options.completion_ring_pages;
@@ -248,14 +248,14 @@ TEST_F(DispatchBoot, NamesTheHartThatNeverSpeaks) {
     EXPECT_THAT(std::string(StatusMessage(status)),
                 AllOf(HasSubstr("and nothing moves any more"), HasSubstr("pc 0x78")));
   }
-  EXPECT_EQ(dispatcher_->Event(0, 0).status(), status) << "and the card stays lost";
+  EXPECT_EQ(card_->RequestEvent({0, 0}).status(), status) << "and the card stays lost";
   ASSERT_TRUE(Boot(OwnFirmware()).ok()) << "until a boot with whole firmware";
 }
 
 TEST_F(DispatchBoot, GivesUpOnAHartThatRunsForEver) {
   OwnFirmware firmware;
   Replace(firmware.prefetch(), {kJumpToSelf});
-  DispatcherOptions options;
+  CardOptions options;
   // For the tiles before it too: a hundred looks, where the device's own time passes from look to look; on others, what
   // the slowest takes.
   const bool counted = device_->info().reports_quiescence;
@@ -278,12 +278,12 @@ TEST_F(DispatchBoot, PassesOnWhatTheDeviceSaysWhenFirmwareFaults) {
 }
 
 TEST_F(DispatchBoot, RefusesRingsThatCannotWork) {
-  const auto refusal = [this](const DispatcherOptions& options) {
+  const auto refusal = [this](const CardOptions& options) {
     const Status status = Boot(OwnFirmware(), options);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     return std::string(StatusMessage(status));
   };
-  DispatcherOptions options;
+  CardOptions options;
   options.issue_ring_bytes = 1000;
   EXPECT_THAT(refusal(options), HasSubstr("issue_ring_bytes is 1000"));
   options = {};

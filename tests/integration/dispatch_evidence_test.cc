@@ -18,7 +18,7 @@ class DispatchEvidence : public ::testing::Test {
  protected:
   void SetUp() override {
     TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("a library moves only when it is told to");
-    for (const HartReport& hart : card_.dispatcher->Report()) {
+    for (const HartReport& hart : card_->probe().Harts()) {
       if (hart.where.starts_with("dispatch (")) {
         auto window = card_.device->OpenWindow(UnicastTarget(hart.tile));
         ASSERT_TRUE(window.ok()) << window.status().ToString();
@@ -38,7 +38,7 @@ class DispatchEvidence : public ::testing::Test {
   // A launch on the tiles, by workers of their own unless these are all; it ends after about `clocks`.
   Ticket Launch(const CoreRange& cores, uint32_t clocks = 0) {
     Route route;
-    const GridSize grid = card_.dispatcher->card().grid;
+    const GridSize grid = card_->description().grid;
     const bool all = cores.x1 - cores.x0 + 1 == grid.x;
     for (uint32_t y = cores.y0; !all && y <= cores.y1; ++y) {
       for (uint32_t x = cores.x0; x <= cores.x1; ++x) route.workers.set(y * grid.x + x);
@@ -49,7 +49,7 @@ class DispatchEvidence : public ::testing::Test {
     return card_.Last(0);
   }
   CoreRange AllCores() const {
-    const GridSize grid = card_.dispatcher->card().grid;
+    const GridSize grid = card_->description().grid;
     return {0, 0, grid.x - 1, grid.y - 1};
   }
   // Counted by the stream of all workers.
@@ -62,7 +62,7 @@ class DispatchEvidence : public ::testing::Test {
   // Until the card faults or nothing can move.
   void RunUntilStopped() {
     Status status;
-    while (status.ok()) status = card_.dispatcher->Poll();
+    while (status.ok()) status = card_->Poll();
   }
 
   // As a kernel does that makes the completion ring appear full.
@@ -71,7 +71,7 @@ class DispatchEvidence : public ::testing::Test {
         abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read);
     const StatusOr<uint32_t> read = ReadWord(*dispatch_tile_, kPagesRead);
     ASSERT_TRUE(read.ok()) << read.status().ToString();
-    const uint32_t fewer = *read - DispatcherOptions().completion_ring_pages;
+    const uint32_t fewer = *read - CardOptions().completion_ring_pages;
     Overwrite(kPagesRead, BytesOf(fewer));
   }
   // Of the count that TakeCompletionPages changes.
@@ -96,20 +96,20 @@ TEST_F(DispatchEvidence, UnpublishedEvent_LaterLaunchesNotStarted) {
   const Ticket third = Launch({2, 2, 2, 2});
   ASSERT_TRUE(card_.Event().ok());
   ASSERT_TRUE(card_.device->Advance(50'000).ok());
-  card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kRunning);
-  EXPECT_EQ(card_.dispatcher->StateOf(second), ExecutionState::kNotStarted);
-  EXPECT_EQ(card_.dispatcher->StateOf(third), ExecutionState::kNotStarted);
+  const CardStop stop = card_->Halt();
+  EXPECT_EQ(stop.StateOf(running), ExecutionState::kRunning);
+  EXPECT_EQ(stop.StateOf(second), ExecutionState::kNotStarted);
+  EXPECT_EQ(stop.StateOf(third), ExecutionState::kNotStarted);
 }
 
 TEST_F(DispatchEvidence, PublishedEvent_LaterLaunchMayHaveStarted) {
   Launch(AllCores());
   ASSERT_TRUE(card_.Event().ok());
   const Ticket later = Launch({1, 1, 1, 1}, /*clocks=*/300'000);
-  ASSERT_TRUE(card_.dispatcher->Poll().ok());
+  ASSERT_TRUE(card_->Poll().ok());
   ASSERT_TRUE(card_.device->Advance(50'000).ok());
-  card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kRunning);
+  const CardStop stop = card_->Halt();
+  EXPECT_EQ(stop.StateOf(later), ExecutionState::kRunning);
 }
 
 // All workers have answered; a dispatcher whose code was overwritten publishes no event of it.
@@ -127,11 +127,12 @@ TEST_F(DispatchEvidence, OverwrittenDispatcher_EndedLaunchKeepsLaterUnstarted) {
   ASSERT_TRUE(dispatch_tile_->Write(abi::kFirmwareAddress[hw::kBrisc], zeros).ok());
   RunUntilStopped();
   ASSERT_TRUE(card_.device->fault().has_value());
-  const StallReport report = card_.dispatcher->HaltAndDiagnose();
+  const CardStop stop = card_->Halt();
+  const StallReport& report = stop.stall;
   ASSERT_FALSE(report.damage.empty());
   EXPECT_EQ(report.damage[0].hardware_queue, 0);
-  EXPECT_EQ(card_.dispatcher->StateOf(ended), ExecutionState::kCompleted);
-  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kNotStarted);
+  EXPECT_EQ(stop.StateOf(ended), ExecutionState::kCompleted);
+  EXPECT_EQ(stop.StateOf(later), ExecutionState::kNotStarted);
 }
 
 // The dispatcher has passed every event, and dispatch_s waits for a notification that was overwritten.
@@ -144,8 +145,8 @@ TEST_F(DispatchEvidence, HeldGoSignal_LaunchNotStarted) {
   const Ticket held = Launch(AllCores());
   ASSERT_TRUE(card_.Event().ok());
   RunUntilStopped();
-  card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StateOf(held), ExecutionState::kNotStarted);
+  const CardStop stop = card_->Halt();
+  EXPECT_EQ(stop.StateOf(held), ExecutionState::kNotStarted);
 }
 
 // No event has this number, and so many go signals were not sent.
@@ -160,16 +161,16 @@ TEST_F(DispatchEvidence, ImplausibleWords_ProveNothing) {
                                   offsetof(abi::ControlBlock, completion_staging) +
                                   offsetof(abi::CompletionPointer, last_event);
   Overwrite(kPublished, BytesOf(0xDEAD'BEEF));
-  card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kRunning);
-  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kNotStarted) << "its go was not sent";
+  CardStop stop = card_->Halt();
+  EXPECT_EQ(stop.StateOf(running), ExecutionState::kRunning);
+  EXPECT_EQ(stop.StateOf(later), ExecutionState::kNotStarted) << "its go was not sent";
   constexpr uint32_t kSent = abi::kControlBlockAddress + offsetof(abi::ControlBlock, gos_sent);
   const std::array<uint32_t, abi::kMaxSubDevices> overwritten = {1000, 1000, 1000, 1000,
                                                                  1000, 1000, 1000, 1000};
   Overwrite(kSent, BytesOf(overwritten));
-  card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kUnknown);
-  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kUnknown);
+  stop = card_->Halt();
+  EXPECT_EQ(stop.StateOf(running), ExecutionState::kUnknown);
+  EXPECT_EQ(stop.StateOf(later), ExecutionState::kUnknown);
 }
 
 // The host has a page to acknowledge when nothing can move: the write of that would repair the word.
@@ -178,13 +179,13 @@ TEST_F(DispatchEvidence, OverwrittenPageCount_IsFoundBeforeItIsRepaired) {
   ASSERT_TRUE(card_.Event().ok());
   const Ticket later = Launch(AllCores(), /*clocks=*/300'000);
   ASSERT_TRUE(card_.Event().ok());
-  while (!card_.dispatcher->IsDone(ended)) ASSERT_TRUE(card_.dispatcher->Poll().ok());
-  ASSERT_FALSE(card_.dispatcher->IsDone(later));
+  while (!card_->IsDone(ended)) ASSERT_TRUE(card_->Poll().ok());
+  ASSERT_FALSE(card_->IsDone(later));
   TakeCompletionPages();
   Status status;
-  while (status.ok() && !card_.dispatcher->idle()) status = card_.dispatcher->Poll();
+  while (status.ok() && !card_->idle()) status = card_->Poll();
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.ToString();
-  EXPECT_TRUE(IsNamed(card_.dispatcher->HaltAndDiagnose()));
+  EXPECT_TRUE(IsNamed(card_->Halt().stall));
 }
 
 // To collect it leaves the queue idle, and an idle queue acknowledges all pages.
@@ -193,8 +194,8 @@ TEST_F(DispatchEvidence, OverwrittenPageCount_IsNamedAfterTheLastCompletion) {
   ASSERT_TRUE(card_.Event().ok());
   ASSERT_TRUE(card_.device->Advance(100'000).ok());
   TakeCompletionPages();
-  EXPECT_TRUE(IsNamed(card_.dispatcher->HaltAndDiagnose()));
-  EXPECT_TRUE(card_.dispatcher->IsDone(ended));
+  EXPECT_TRUE(IsNamed(card_->Halt().stall));
+  EXPECT_TRUE(card_->IsDone(ended));
 }
 
 }  // namespace

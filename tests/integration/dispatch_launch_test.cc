@@ -29,14 +29,14 @@ StatusOr<std::vector<std::byte>> ReadL1(BootedCard& card, uint32_t worker, uint3
 }
 
 CoreRange Everywhere(const BootedCard& card) {
-  const GridSize grid = card.dispatcher->card().grid;
+  const GridSize grid = card->description().grid;
   return {0, 0, grid.x - 1, grid.y - 1};
 }
 
 // Kernels on all five harts of some tiles, two of them elsewhere; every hart tells what it got.
 TEST(DispatchLaunch, EveryHartGetsItsArgumentsOnEveryTile) {
   BootedCard card;
-  const GridSize grid = card.dispatcher->card().grid;
+  const GridSize grid = card->description().grid;
   ProgramSpec spec;
   const char* names[] = {"probe_brisc", "probe_ncrisc", "probe_trisc0", "probe_trisc1",
                          "probe_trisc2"};
@@ -142,7 +142,7 @@ TEST(DispatchLaunch, ConfigurationOfALaunchOutlivesTheNextOnes) {
 
 TEST(DispatchLaunch, LargeConfigurationsWaitForTheRingBeforeTheSlots) {
   BootedCard card;
-  const GridSize grid = card.dispatcher->card().grid;
+  const GridSize grid = card->description().grid;
   const CoreRange cores{3, 3, 4, 4};
   ProgramSpec spec;
   spec.kernels.push_back({TestKernel("bump_brisc"), hw::kBrisc, {cores}});
@@ -231,7 +231,7 @@ std::shared_ptr<const KernelImage> Salted(const KernelImage& image, uint32_t sal
 
 TEST(DispatchLaunch, NothingOfAnEvictedKernelIsAwaitedAfterABoot) {
   BootedCard card;
-  const GridSize grid = card.dispatcher->card().grid;
+  const GridSize grid = card->description().grid;
   std::vector<std::shared_ptr<const Program>> programs;
   for (uint32_t i = 0; i < 5; ++i) {
     ProgramSpec spec;
@@ -244,7 +244,7 @@ TEST(DispatchLaunch, NothingOfAnEvictedKernelIsAwaitedAfterABoot) {
     ASSERT_TRUE(card.Submit(LaunchCommand{program, {arguments}}).ok());
   }
   ASSERT_TRUE(card.Finish().ok());
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card->Boot().ok());
   ASSERT_TRUE(card.Submit(LaunchCommand{programs[0], {arguments}}).ok());
   const Status done = card.Finish();
   EXPECT_TRUE(done.ok()) << done.ToString();
@@ -252,7 +252,7 @@ TEST(DispatchLaunch, NothingOfAnEvictedKernelIsAwaitedAfterABoot) {
 
 TEST(DispatchLaunch, ImagesThatDoNotFitTogetherTakeTurns) {
   BootedCard card;
-  const GridSize grid = card.dispatcher->card().grid;
+  const GridSize grid = card->description().grid;
   const auto brisc = TestKernel("large_brisc");
   const auto ncrisc = TestKernel("large_ncrisc");
   uint32_t base_sum = 0;
@@ -306,7 +306,7 @@ TEST(DispatchLaunch, ImagesThatDoNotFitTogetherTakeTurns) {
 }
 
 TEST(DispatchLaunch, WorksThroughTinyRings) {
-  DispatcherOptions options;
+  CardOptions options;
   options.issue_ring_bytes = 32 * 1024;
   options.completion_ring_pages = 2;
   options.fetch_queue_entries = 16;
@@ -335,7 +335,7 @@ TEST(DispatchLaunch, RefusesArgumentsThatDoNotFitTheProgram) {
   KernelArguments arguments;
   arguments.words_per_core = 1;
   arguments.per_core = {1, 2, 3};
-  const auto refused = card.dispatcher->TrySubmit(LaunchCommand{program, {arguments}});
+  const auto refused = card->TrySubmit(LaunchCommand{program, {arguments}});
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
   ASSERT_TRUE(counters.Add(program, {0, 0, 1, 1}, 5).ok());
   counters.ExpectRight();
@@ -344,7 +344,7 @@ TEST(DispatchLaunch, RefusesArgumentsThatDoNotFitTheProgram) {
 TEST(DispatchLaunch, CapturesEveryRecordForTheDecoder) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/capture.rec";
-  DispatcherOptions options;
+  CardOptions options;
   options.record_path = path;
   {
     BootedCard card("sim:board=p100a", options);
@@ -353,7 +353,7 @@ TEST(DispatchLaunch, CapturesEveryRecordForTheDecoder) {
     ASSERT_TRUE(counters.Add(counters.ProgramOn(all), all, 5).ok());
     ASSERT_TRUE(counters.Add(counters.ProgramOn({1, 0, 1, 0}), {1, 0, 1, 0}, 5).ok());
     counters.ExpectRight();
-    ASSERT_TRUE(card.dispatcher->Shutdown().ok());
+    ASSERT_TRUE(card->Shutdown().ok());
   }
   std::ifstream stream(path, std::ios::binary);
   const std::string file(std::istreambuf_iterator<char>(stream), {});

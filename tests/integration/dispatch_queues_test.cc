@@ -18,11 +18,11 @@ using testing::HasSubstr;
 constexpr uint32_t kFlag = abi::kBufferAddress;
 
 TileSet Tiles(const BootedCard& card, const CoreRange& range) {
-  return TilesOf(range, card.dispatcher->card().grid);
+  return TilesOf(range, card->description().grid);
 }
 
 Region FlagOn(const BootedCard& card, uint32_t x, uint32_t y) {
-  const uint32_t worker = y * card.dispatcher->card().grid.x + x;
+  const uint32_t worker = y * card->description().grid.x + x;
   return {MemoryKind::kL1, static_cast<int32_t>(worker), kFlag, 64, 64};
 }
 
@@ -32,7 +32,7 @@ LaunchCommand Meet(const BootedCard& card, uint32_t x, uint32_t y, const uint32_
   spec.kernels.push_back({TestKernel("meet_brisc"), hw::kBrisc, {{x, y, x, y}}});
   KernelArguments arguments;
   arguments.common = {kFlag, other ? other[0] : 0, other ? other[1] : 0, other ? 1u : 0u};
-  return {TestProgram(spec, card.dispatcher->card().grid), {arguments}};
+  return {TestProgram(spec, card->description().grid), {arguments}};
 }
 
 std::vector<std::byte> One() {
@@ -51,15 +51,15 @@ TEST(DispatchQueues, AnUploadOnOneQueueOverlapsAKernelOfTheOther) {
   const auto data = Pattern(200'000, 3);
   ASSERT_TRUE(card.Submit(transfer, WriteCommand{buffer, 0, ByteSpan(data).first(199'984)}).ok());
   ASSERT_TRUE(card.Event(1).ok());
-  for (int i = 0; i < 100 && card.dispatcher->completed(1) == 0; ++i) {
-    ASSERT_TRUE(card.dispatcher->Poll().ok());
+  for (int i = 0; i < 100 && card->completed(1) == 0; ++i) {
+    ASSERT_TRUE(card->Poll().ok());
   }
-  EXPECT_EQ(card.dispatcher->completed(1), 1u) << "done while the kernel runs";
-  EXPECT_EQ(card.dispatcher->completed(0), 0u) << "which waits for its flag";
+  EXPECT_EQ(card->completed(1), 1u) << "done while the kernel runs";
+  EXPECT_EQ(card->completed(0), 0u) << "which waits for its flag";
   ASSERT_TRUE(card.Submit(transfer, WriteCommand{FlagOn(card, 3, 3), 0, One()}).ok());
   const Status done = card.Finish();
   ASSERT_TRUE(done.ok()) << done.ToString();
-  EXPECT_EQ(card.dispatcher->completed(0), 2u);
+  EXPECT_EQ(card->completed(0), 2u);
 }
 
 TEST(DispatchQueues, OneWaitsForTheOtherOnTheCard) {
@@ -113,7 +113,7 @@ TEST(DispatchQueues, AReadWaitsForALaunchOnOtherWorkersOfItsQueue) {
   ASSERT_TRUE(
       card.Submit(right, counters.Launch(counters.ProgramOn({6, 6, 6, 6}), {6, 6, 6, 6}, 1)).ok());
   ASSERT_TRUE(card.Finish().ok());
-  const uint32_t page = 1 * card.dispatcher->card().grid.x + 1;
+  const uint32_t page = 1 * card->description().grid.x + 1;
   for (uint32_t round = 1; round <= 10; ++round) {
     ASSERT_TRUE(card.Submit(left, counters.Launch(program, tile, 1, 20'000)).ok());
     const Ticket after = card.Last(0);
@@ -188,25 +188,25 @@ TEST(DispatchQueues, AnIndependentLaunchEndsWithoutAnEvent) {
   BootedCard card;
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
   ASSERT_TRUE(card.Finish().ok());
-  EXPECT_TRUE(card.dispatcher->IsDone(card.Last(0)));
+  EXPECT_TRUE(card->IsDone(card.Last(0)));
   const Route left{0, Tiles(card, {0, 0, 4, 9})}, right{0, Tiles(card, {5, 0, 10, 9})};
   ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
   const Ticket launch = card.Last(0);
-  EXPECT_FALSE(card.dispatcher->IsDone(launch));
+  EXPECT_FALSE(card->IsDone(launch));
   const Status hung = [&] {
-    for (;;) RETURN_IF_ERROR(card.dispatcher->Poll());
+    for (;;) RETURN_IF_ERROR(card->Poll());
   }();
   EXPECT_EQ(hung.code(), StatusCode::kDeadlineExceeded)
       << "nothing can move: known without an event";
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card->Boot().ok());
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
   ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
   const Ticket again = card.Last(0);
   ASSERT_TRUE(card.Submit(right, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
-  for (int i = 0; i < 100 && !card.dispatcher->IsDone(again); ++i) {
-    ASSERT_TRUE(card.dispatcher->Poll().ok());
+  for (int i = 0; i < 100 && !card->IsDone(again); ++i) {
+    ASSERT_TRUE(card->Poll().ok());
   }
-  EXPECT_TRUE(card.dispatcher->IsDone(again));
+  EXPECT_TRUE(card->IsDone(again));
   EXPECT_TRUE(card.Finish().ok());
 }
 
@@ -218,8 +218,7 @@ TEST(DispatchQueues, AnIndependentReplay_IsNotDoneBeforeItBegins) {
   const CoreRange area{0, 0, 4, 9};
   const Route left{0, Tiles(card, area)};
   const auto program = counters.ProgramOn(area);
-  const auto trace =
-      *BuildTrace(card.dispatcher->geometry(), left, {counters.Launch(program, area, 1)});
+  const auto trace = *BuildTrace(card->geometry(), left, {counters.Launch(program, area, 1)});
   ASSERT_TRUE(card.Record(left, trace, 0x200000).ok());
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 4; ++i) {
@@ -234,16 +233,16 @@ TEST(DispatchQueues, AnIndependentReplay_IsNotDoneBeforeItBegins) {
     ASSERT_TRUE(card.Replay(left, trace).ok());
     const Ticket replay = card.Last(0);
     ASSERT_TRUE(card.device->Advance(100'000).ok());
-    EXPECT_FALSE(card.dispatcher->IsDone(waits));
-    EXPECT_FALSE(card.dispatcher->IsDone(replay));
+    EXPECT_FALSE(card->IsDone(waits));
+    EXPECT_FALSE(card->IsDone(replay));
     ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
     ASSERT_TRUE(card.Event(1).ok());
     // Without an event.
-    for (int i = 0; i < 100 && !card.dispatcher->IsDone(replay); ++i) {
-      ASSERT_TRUE(card.dispatcher->Poll().ok());
+    for (int i = 0; i < 100 && !card->IsDone(replay); ++i) {
+      ASSERT_TRUE(card->Poll().ok());
     }
-    ASSERT_TRUE(card.dispatcher->IsDone(replay));
-    while (!card.dispatcher->idle()) ASSERT_TRUE(card.dispatcher->Poll().ok());
+    ASSERT_TRUE(card->IsDone(replay));
+    while (!card->idle()) ASSERT_TRUE(card->Poll().ok());
   }
   counters.ExpectRight();
 }
@@ -251,19 +250,19 @@ TEST(DispatchQueues, AnIndependentReplay_IsNotDoneBeforeItBegins) {
 TEST(DispatchQueues, TrySubmit_KeepsTheCountersComparable) {
   BootedCard card;
   BumpCounters counters(card);
-  const GridSize grid = card.dispatcher->card().grid;
+  const GridSize grid = card->description().grid;
   const CoreRange all{0, 0, grid.x - 1, grid.y - 1};
   const uint64_t workers = counters.expected.size();
   const LaunchCommand launch = counters.Launch(counters.ProgramOn(all), all, 1);
   uint64_t launches = 0;
-  while (card.dispatcher->TrySubmit(launch)->has_value()) {
+  while (card->TrySubmit(launch)->has_value()) {
     counters.Expect(all, 1);
     ASSERT_LE(++launches * workers, hw::kStreamCounterReach);
   }
   EXPECT_GT((launches + 2) * workers, hw::kStreamCounterReach) << "the rings hold more";
   ASSERT_TRUE(card.Event().ok());
-  while (!card.dispatcher->idle()) ASSERT_TRUE(card.dispatcher->Poll().ok());
-  ASSERT_TRUE(card.dispatcher->TrySubmit(launch)->has_value());
+  while (!card->idle()) ASSERT_TRUE(card->Poll().ok());
+  ASSERT_TRUE(card->TrySubmit(launch)->has_value());
   counters.Expect(all, 1);
   ASSERT_TRUE(card.Finish().ok());
   counters.ExpectRight();
@@ -321,11 +320,11 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
   ASSERT_TRUE(counters.Add(program, all, 1).ok());
   ASSERT_TRUE(card.Finish().ok());
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 3, 3), 0, 64, 0}).ok());
-  const uint64_t filled = card.dispatcher->submitted(0);
+  const uint64_t filled = card->submitted(0);
   ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
   for (uint32_t i = 2; i < 6; ++i) ASSERT_TRUE(counters.Add(program, all, i).ok());
   // Announces everything, and asks for nothing that the kernel would have to end for.
-  ASSERT_TRUE(*card.dispatcher->Event(0, filled));
+  ASSERT_TRUE(*card->RequestEvent({0, filled}));
   // The launches behind it come to be in place on the workers: messages with a kernel enabled in their slots.
   const auto window = *card.device->OpenWindow(UnicastTarget({1, 2}));
   uint32_t placed = 0;
@@ -347,7 +346,7 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
 
 // A host that polls only where there is no space; the rings are small, and every launch asks for an event.
 TEST(DispatchQueues, AThousandCommandsWithoutDrainNeitherLockUpNorReadOverPcie) {
-  DispatcherOptions options;
+  CardOptions options;
   options.issue_ring_bytes = 32 * 1024;
   options.fetch_queue_entries = 16;
   options.completion_ring_pages = 2;
@@ -398,12 +397,12 @@ TEST(DispatchQueues, AFaultThatAHartReportsEndsTheWaitForIt) {
   const auto poll = [&card] {
     Status polled = OkStatus();
     const TimePoint late = SteadyClock().Now() + std::chrono::seconds(60);
-    while (polled.ok() && SteadyClock().Now() < late) polled = card.dispatcher->Poll();
+    while (polled.ok() && SteadyClock().Now() < late) polled = card->Poll();
     return polled;
   };
   ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
   ASSERT_TRUE(card.Event().ok());
-  const hw::Coordinate tile = card.dispatcher->geometry().WorkerTile(3 * 11 + 3);
+  const hw::Coordinate tile = card->geometry().WorkerTile(3 * 11 + 3);
   const auto window = device->OpenWindow(UnicastTarget(tile)).value();
   const uint64_t status = abi::kHartStatusAddress + hw::kNcrisc * abi::kHartStatusBytes;
   ASSERT_TRUE(
@@ -414,7 +413,7 @@ TEST(DispatchQueues, AFaultThatAHartReportsEndsTheWaitForIt) {
       std::string(StatusMessage(worker)),
       HasSubstr(fmt::format("worker at tile ({},{}) NCRISC reports a fault", tile.x, tile.y)));
 
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card->Boot().ok());
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 3, 3), 0, 64, 0}).ok());
   const MutableByteSpan ring = device->host_memory.front().subspan(abi::kIssueRingOffset, 1 << 20);
   std::fill(ring.begin(), ring.end(), std::byte{0xEE});
@@ -428,23 +427,21 @@ TEST(DispatchQueues, RefuseWhatNeverWasAndWhatIsElsewhere) {
   BootedCard card;
   const LaunchCommand launch = Meet(card, 1, 1, nullptr);
   const std::array<Ticket, 1> future = {Ticket{1, 1}};
-  const Status never = card.dispatcher->TrySubmit(Route(), launch, future).status();
+  const Status never = card->TrySubmit(Route(), launch, future).status();
   EXPECT_EQ(never.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(StatusMessage(never)), HasSubstr("command 1 of CQ1, which has 0"));
   for (const Ticket& ticket : {Ticket{0, 1}, Ticket{2, 0}}) {
     const auto [queue, number] = ticket;
-    EXPECT_EQ(card.dispatcher->Event(queue, number).status().code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(card->RequestEvent({queue, number}).status().code(), StatusCode::kInvalidArgument);
   }
-  EXPECT_EQ(card.dispatcher->LookAt(2).status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(card.dispatcher->TrySubmit({2, {}}, launch).status().code(),
-            StatusCode::kInvalidArgument);
+  EXPECT_EQ(card->probe().LookAt(2).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(card->TrySubmit({2, {}}, launch).status().code(), StatusCode::kInvalidArgument);
   const Status wrong =
-      card.dispatcher->TrySubmit({0, Tiles(card, {0, 0, 4, 4})}, Meet(card, 5, 1, nullptr))
-          .status();
+      card->TrySubmit({0, Tiles(card, {0, 0, 4, 4})}, Meet(card, 5, 1, nullptr)).status();
   EXPECT_EQ(wrong.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(StatusMessage(wrong)),
               HasSubstr("core (5,1), which is not among the 25 workers of its queue"));
-  EXPECT_EQ(card.dispatcher->submitted(0), 0u);
+  EXPECT_EQ(card->submitted(0), 0u);
   EXPECT_TRUE(card.Finish().ok()) << "and nothing was sent";
 }
 

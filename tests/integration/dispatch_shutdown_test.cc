@@ -33,9 +33,9 @@ TEST(DispatchShutdown, DoesNotWaitForALaunchBeyondItsLimit) {
   ASSERT_TRUE(card.Write(counters.region(), 0, zero).ok());
   ASSERT_TRUE(card.Finish().ok());
   ASSERT_TRUE(card.Submit(counters.Launch(program, kTile, 1, /*clocks=*/0xFFFF'FFFF)).ok());
-  const Status down = card.dispatcher->ShutDownWithin(kLimit);
+  const Status down = card->Shutdown({.total = kLimit});
   EXPECT_TRUE(down.ok()) << down.ToString();
-  const Status booted = card.dispatcher->Boot();
+  const Status booted = card->Boot();
   ASSERT_TRUE(booted.ok()) << booted.ToString();
   EXPECT_EQ(Counted(card, counters), 0u) << "it was cut off";
   ASSERT_TRUE(card.Submit(counters.Launch(program, kTile, 1)).ok());
@@ -44,7 +44,7 @@ TEST(DispatchShutdown, DoesNotWaitForALaunchBeyondItsLimit) {
 }
 
 TEST(DispatchShutdown, DoesNotWaitForAFullRingThatGoesOn) {
-  DispatcherOptions options;
+  CardOptions options;
   options.issue_ring_bytes = 64 << 10;
   BootedCard card("sim:board=p100a", options);
   BumpCounters counters(card);
@@ -55,32 +55,32 @@ TEST(DispatchShutdown, DoesNotWaitForAFullRingThatGoesOn) {
   const LaunchCommand launch = counters.Launch(program, kTile, 1, /*clocks=*/50'000'000);
   uint32_t submitted = 0;
   while (true) {
-    const auto taken = card.dispatcher->TrySubmit(launch);
+    const auto taken = card->TrySubmit(launch);
     ASSERT_TRUE(taken.ok()) << taken.status().ToString();
     if (!taken->has_value()) break;
     ++submitted;
   }
   ASSERT_GT(submitted, 20u);
-  const Status down = card.dispatcher->ShutDownWithin(kLimit);
+  const Status down = card->Shutdown({.total = kLimit});
   EXPECT_TRUE(down.ok()) << down.ToString();
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card->Boot().ok());
   EXPECT_LT(Counted(card, counters), submitted);
 }
 
 TEST(DispatchShutdown, ABootThatNobodyWaitsForEndsAndTheNextOneWorks) {
   BootedCard card;
   int asked = 0;
-  const Status cut = card.dispatcher->Boot(ResetStrength::kHarts, [&] {
+  const Status cut = card->Boot(ResetStrength::kHarts, [&] {
     if (++asked < 3) return OkStatus();
     return Error(StatusCode::kCancelled, "cut short");
   });
   EXPECT_EQ(cut.code(), StatusCode::kCancelled) << cut.ToString();
   EXPECT_THAT(std::string(StatusMessage(cut)), ::testing::HasSubstr("boot, waiting for "));
   EXPECT_EQ(asked, 3);
-  EXPECT_EQ(card.dispatcher->Poll(), cut) << "it is lost";
-  const Status down = card.dispatcher->ShutDownWithin(kLimit);
+  EXPECT_EQ(card->Poll(), cut) << "it is lost";
+  const Status down = card->Shutdown({.total = kLimit});
   EXPECT_TRUE(down.ok()) << "that is no error of the card: " << down.ToString();
-  const Status booted = card.dispatcher->Boot();
+  const Status booted = card->Boot();
   EXPECT_TRUE(booted.ok()) << booted.ToString();
 }
 

@@ -8,9 +8,9 @@
 
 #include "runtime/abi/control_block.h"
 #include "runtime/abi/l1_map.h"
-#include "runtime/dispatch/execution_state.h"
-#include "runtime/dispatch/snapshot_file.h"
-#include "runtime/dispatch/stall_diagnosis.h"
+#include "runtime/card/execution_state.h"
+#include "runtime/card/snapshot_file.h"
+#include "runtime/card/stall_diagnosis.h"
 #include "tests/support/bump_counters.h"
 
 namespace ttfd {
@@ -27,19 +27,19 @@ class DispatchSnapshot : public ::testing::Test {
     ProgramSpec spec;
     spec.kernels.push_back({TestKernel("wait_for_ever_brisc"), hw::kBrisc, {{x, y, x, y}}});
     spec.semaphores.push_back({0, 0, {{x, y, x, y}}});
-    return {TestProgram(spec, card_.dispatcher->card().grid), {KernelArguments{}}};
+    return {TestProgram(spec, card_->description().grid), {KernelArguments{}}};
   }
   LaunchCommand Ending(const CoreRange& cores) {
     return counters_.Launch(counters_.ProgramOn(cores), cores, 1);
   }
   Route Independent(const CoreRange& cores) const {
-    return {0, TilesOf(cores, card_.dispatcher->card().grid)};
+    return {0, TilesOf(cores, card_->description().grid)};
   }
   void Submit(const Route& route, const Command& command) {
     ASSERT_TRUE(card_.Submit(route, command).ok());
   }
   Window& DispatchTile() {
-    for (const HartReport& hart : card_.dispatcher->Report()) {
+    for (const HartReport& hart : card_->probe().Harts()) {
       if (!hart.where.starts_with("dispatch (")) continue;
       tile_ = *card_.device->OpenWindow(UnicastTarget(hart.tile));
       break;
@@ -51,7 +51,8 @@ class DispatchSnapshot : public ::testing::Test {
   void Stop(const std::string& name) {
     const Status stopped = card_.Finish();
     ASSERT_FALSE(stopped.ok()) << "everything has ended";
-    const StallReport live = card_.dispatcher->HaltAndDiagnose();
+    const CardStop stop = card_->Halt();
+    const StallReport& live = stop.stall;
     const StatusOr<StoppedCard> kept = ParseSnapshot(live.card);
     ASSERT_TRUE(kept.ok()) << kept.status().ToString();
     EXPECT_EQ(SnapshotText(*kept), live.card);
@@ -65,7 +66,7 @@ class DispatchSnapshot : public ::testing::Test {
     for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
       for (const CommandState& one : kept->hosts[queue].in_flight) {
         EXPECT_EQ(StateOf(&kept->card.queues[queue], kept->hosts[queue], one),
-                  card_.dispatcher->StateOf({queue, one.ticket}));
+                  stop.StateOf({queue, one.ticket}));
         ++commands;
       }
     }
@@ -80,7 +81,7 @@ class DispatchSnapshot : public ::testing::Test {
 };
 
 TEST_F(DispatchSnapshot, AKernelThatNeverEnds_BetweenOthers) {
-  const CoreRange all = {0, 0, card_.dispatcher->card().grid.x - 1, 9};
+  const CoreRange all = {0, 0, card_->description().grid.x - 1, 9};
   Submit(Route(), Ending(all));
   Submit(Route(), Endless(3, 2));
   Submit(Route(), Ending(all));
@@ -98,7 +99,7 @@ TEST_F(DispatchSnapshot, WorkersOfTheirOwn_OneOfWhichHangs) {
 
 TEST_F(DispatchSnapshot, ATraceStoppedInItsMiddle) {
   const CoreRange area = {0, 0, 4, 9};
-  const auto trace = *BuildTrace(card_.dispatcher->geometry(), Independent(area),
+  const auto trace = *BuildTrace(card_->geometry(), Independent(area),
                                  {Ending(area), Endless(1, 1), Ending(area)});
   ASSERT_TRUE(card_.Record(Independent(area), trace, 0x200000).ok());
   Submit(Independent(area), Ending(area));

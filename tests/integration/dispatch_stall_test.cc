@@ -5,7 +5,7 @@
 
 #include "runtime/abi/dispatch_commands.h"
 #include "runtime/abi/l1_map.h"
-#include "runtime/dispatch/stall_diagnosis.h"
+#include "runtime/card/stall_diagnosis.h"
 #include "tests/support/firmware_bench.h"
 #include "tests/support/firmware_test.h"
 

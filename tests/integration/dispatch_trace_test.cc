@@ -32,7 +32,7 @@ class BumpTrace {
   }
   Status Record() {
     const std::vector<Duration> each(launches_.size(), Duration(1));
-    ASSIGN_OR_RETURN(trace_, BuildTrace(card_.dispatcher->geometry(), route_, launches_,
+    ASSIGN_OR_RETURN(trace_, BuildTrace(card_->geometry(), route_, launches_,
                                         {Duration(segment_launches_), each}));
     return card_.Record(route_, trace_, base_);
   }
@@ -76,11 +76,11 @@ constexpr CoreRange kHalf = {0, 0, 4, 9};
 std::shared_ptr<const Program> LargeProgramOn(BootedCard& card, const CoreRange& cores) {
   ProgramSpec spec;
   spec.kernels.push_back({CopyOfTestKernel("bump_brisc", 24'000), hw::kBrisc, {cores}});
-  return TestProgram(spec, card.dispatcher->card().grid);
+  return TestProgram(spec, card->description().grid);
 }
 
-DispatcherOptions SmallRings() {
-  DispatcherOptions options;
+CardOptions SmallRings() {
+  CardOptions options;
   options.issue_ring_bytes = 256 * 1024;
   options.fetch_queue_entries = 16;
   options.command_ring_bytes = 32 * 1024;
@@ -116,12 +116,12 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
       command = ReplayTraceCommand{
           traces[queue].trace(), {traces[queue].PatchOf(launch, value)}, launch / 2};
     }
-    const auto ticket = card.dispatcher->TrySubmit({queue, {}}, command);
+    const auto ticket = card->TrySubmit({queue, {}}, command);
     ASSERT_TRUE(ticket.ok()) << ticket.status().ToString();
     if (!ticket->has_value()) {
       ++refused;
-      ASSERT_TRUE(card.dispatcher->Event(queue, card.dispatcher->submitted(queue)).ok());
-      ASSERT_TRUE(card.dispatcher->Poll().ok());
+      ASSERT_TRUE(card->RequestEvent({queue, card->submitted(queue)}).ok());
+      ASSERT_TRUE(card->Poll().ok());
       continue;
     }
     ++taken;
@@ -138,7 +138,7 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
   EXPECT_GT(refused, 100);
   ASSERT_TRUE(card.Finish().ok());
   counters.ExpectRight();
-  ASSERT_TRUE(card.dispatcher->Boot().ok());  // the traces are sent anew, as the host knows them
+  ASSERT_TRUE(card->Boot().ok());  // the traces are sent anew, as the host knows them
   ASSERT_TRUE(counters.Reset().ok());
   for (uint32_t i = 0; i < 2; ++i) {
     ASSERT_TRUE(card.Replay({i, {}}, traces[i].trace()).ok());
@@ -271,7 +271,7 @@ TEST(DispatchTrace, TakesNewArgumentsBetweenReplays) {
 TEST(DispatchTrace, TwoLiveBesideOrdinaryWorkOfBothQueues) {
   BootedCard card;
   BumpCounters counters(card);
-  const Route right{0, TilesOf({5, 0, 10, 9}, card.dispatcher->card().grid)};
+  const Route right{0, TilesOf({5, 0, 10, 9}, card->description().grid)};
   const CoreRange in_right{6, 2, 9, 9};
   BumpTrace first(card, counters, Route(), kTraceAt);
   BumpTrace second(card, counters, right, kTraceAt + 0x100000);
@@ -316,7 +316,7 @@ TEST(DispatchTrace, TwoLiveBesideOrdinaryWorkOfBothQueues) {
 TEST(DispatchTrace, ASetMadeByRecordingMayBeLaunchedOnByTheOtherQueue) {
   BootedCard card;
   BumpCounters counters(card);
-  const GridSize grid = card.dispatcher->card().grid;
+  const GridSize grid = card->description().grid;
   const CoreRange area{6, 2, 9, 9};
   const auto part = counters.ProgramOn(area), one = counters.ProgramOn(kOne);
   // Resident already, so that recording launches nothing.
@@ -349,12 +349,12 @@ TEST(DispatchTrace, ItsKernelsAreSentAgainAfterABootHoweverMany) {
       const CoreRange tile{x, y, x, y};
       ProgramSpec spec;
       spec.kernels.push_back({image, hw::kBrisc, {tile}});
-      trace.Add(TestProgram(spec, card.dispatcher->card().grid), tile, 1 + x + y);
+      trace.Add(TestProgram(spec, card->description().grid), tile, 1 + x + y);
     }
   }
   ASSERT_TRUE(trace.Record().ok());
   ASSERT_TRUE(card.Finish().ok());
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card->Boot().ok());
   ASSERT_TRUE(counters.Reset().ok());
   const Status replayed = trace.Replay();
   ASSERT_TRUE(replayed.ok()) << replayed.ToString();
@@ -370,7 +370,7 @@ TEST(DispatchTrace, IsRecordedAgainAfterABoot) {
   ASSERT_TRUE(trace.Record().ok());
   ASSERT_TRUE(trace.Replay({trace.PatchOf(2, 50)}).ok());
   counters.ExpectRight();
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card->Boot().ok());
   ASSERT_TRUE(counters.Reset().ok());
   ASSERT_TRUE(trace.Replay().ok());
   counters.ExpectRight();
@@ -380,7 +380,7 @@ TEST(DispatchTrace, IsRecordedAgainAfterABoot) {
 std::shared_ptr<const Program> LargeOn(const BootedCard& card, const CoreRange& cores) {
   ProgramSpec spec;
   spec.kernels.push_back({CopyOfTestKernel("large_brisc"), hw::kBrisc, {cores}});
-  return TestProgram(spec, card.dispatcher->card().grid);
+  return TestProgram(spec, card->description().grid);
 }
 
 TEST(DispatchTrace, PatchesOfAReplayThatWasNotSent_AreUndone) {
@@ -397,9 +397,9 @@ TEST(DispatchTrace, PatchesOfAReplayThatWasNotSent_AreUndone) {
   ASSERT_TRUE(card.Finish().ok());
   device->before_write = [](uint64_t) { return Error(StatusCode::kInternal, "the link is down"); };
   const ReplayTraceCommand patched{trace.trace(), {trace.PatchOf(0, 100)}};
-  EXPECT_EQ(card.dispatcher->TrySubmit(patched).status().code(), StatusCode::kInternal);
+  EXPECT_EQ(card->TrySubmit(patched).status().code(), StatusCode::kInternal);
   device->before_write = nullptr;
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card->Boot().ok());
   ASSERT_TRUE(trace.Replay().ok());
   ASSERT_TRUE(card.Finish().ok());
   counters.ExpectRight();
@@ -420,9 +420,8 @@ TEST(DispatchTrace, ARecordingThatWasNotSent_IsNone) {
   device->before_write = [](uint64_t) { return Error(StatusCode::kInternal, "the link is down"); };
   ASSERT_EQ(trace.Record().code(), StatusCode::kInternal);
   device->before_write = nullptr;
-  ASSERT_TRUE(card.dispatcher->Boot().ok());
-  const Status replayed =
-      card.dispatcher->TrySubmit(ReplayTraceCommand{trace.trace(), {}}).status();
+  ASSERT_TRUE(card->Boot().ok());
+  const Status replayed = card->TrySubmit(ReplayTraceCommand{trace.trace(), {}}).status();
   EXPECT_EQ(replayed.code(), StatusCode::kInvalidArgument) << replayed.ToString();
 }
 
@@ -437,7 +436,7 @@ TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
   for (uint32_t i = 0; i < 5; ++i) programs.push_back(LargeOn(card, kOne));
   std::vector<std::shared_ptr<Trace>> traces;
   const auto record = [&](uint32_t which) {
-    auto trace = BuildTrace(card.dispatcher->geometry(), Route(), {launch(programs[which])});
+    auto trace = BuildTrace(card->geometry(), Route(), {launch(programs[which])});
     EXPECT_TRUE(trace.ok()) << trace.status().ToString();
     traces.push_back(*trace);
     return card.Record(Route(), *trace, kTraceAt + which * 0x10000);
@@ -467,9 +466,8 @@ TEST(DispatchTrace, EqualKernels_ArePinnedOnce) {
   for (uint32_t i = 0; i < 5; ++i) {
     ProgramSpec spec;
     spec.kernels.push_back({TestKernel("large_brisc"), hw::kBrisc, {kOne}});
-    const auto program = TestProgram(spec, card.dispatcher->card().grid);
-    traces.push_back(
-        *BuildTrace(card.dispatcher->geometry(), Route(), {LaunchCommand{program, {arguments}}}));
+    const auto program = TestProgram(spec, card->description().grid);
+    traces.push_back(*BuildTrace(card->geometry(), Route(), {LaunchCommand{program, {arguments}}}));
     const Status recorded = card.Record(Route(), traces.back(), kTraceAt + i * 0x10000);
     ASSERT_TRUE(recorded.ok()) << recorded.ToString();
   }
@@ -487,7 +485,7 @@ TEST(DispatchTrace, ARefusedSegment_PinsNothing) {
     arguments.common = {abi::kBufferAddress};
     launches.push_back({LargeOn(card, kOne), {arguments}});
   }
-  const auto refused = *BuildTrace(card.dispatcher->geometry(), Route(), launches);
+  const auto refused = *BuildTrace(card->geometry(), Route(), launches);
   EXPECT_EQ(card.Record(Route(), refused, kTraceAt).code(), StatusCode::kResourceExhausted);
   for (uint32_t round = 0; round < 2; ++round) {
     for (const LaunchCommand& launch : launches) {
@@ -502,11 +500,11 @@ TEST(DispatchTrace, ARefusedSegment_PinsNothing) {
 TEST(DispatchTrace, RefusesWhatCannotBeReplayed) {
   BootedCard card;
   BumpCounters counters(card);
-  const CardGeometry& geometry = card.dispatcher->geometry();
+  const CardGeometry& geometry = card->geometry();
   const auto all = counters.ProgramOn(kAll);
   const auto message = [](const Status& status) { return std::string(StatusMessage(status)); };
   EXPECT_EQ(BuildTrace(geometry, Route(), {}).status().code(), StatusCode::kInvalidArgument);
-  const Route half{0, TilesOf(kHalf, card.dispatcher->card().grid)};
+  const Route half{0, TilesOf(kHalf, card->description().grid)};
   EXPECT_THAT(message(BuildTrace(geometry, half, {counters.Launch(all, kAll, 1)}).status()),
               HasSubstr("launch 0: the program runs on core (5,0)"));
   const std::vector<LaunchCommand> many(kMaxTraceLaunches + 1, counters.Launch(all, kAll, 1));

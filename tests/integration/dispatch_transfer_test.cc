@@ -27,14 +27,14 @@ using ::testing::HasSubstr;
 struct Setup {
   const char* name;
   const char* board;
-  DispatcherOptions options;
+  CardOptions options;
 };
 
 void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
 
 // Rings so small that every one of them wraps all the time.
-DispatcherOptions Tiny() {
-  DispatcherOptions options;
+CardOptions Tiny() {
+  CardOptions options;
   options.issue_ring_bytes = 32 * 1024;
   options.completion_ring_pages = 4;
   options.fetch_queue_entries = 16;
@@ -46,8 +46,8 @@ DispatcherOptions Tiny() {
 }
 
 // Odd sizes, so that wraps fall anywhere.
-DispatcherOptions Odd() {
-  DispatcherOptions options;
+CardOptions Odd() {
+  CardOptions options;
   options.issue_ring_bytes = 64 * 531;
   options.completion_ring_pages = 7;
   options.fetch_queue_entries = 17;
@@ -75,8 +75,8 @@ TEST_P(DispatchTransfer, ReadsBackAMegabyteAndShutsDown) {
   const auto read = card.Read(region, 0, data.size());
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   EXPECT_TRUE(*read == data);
-  EXPECT_TRUE(card.dispatcher->idle());
-  const Status down = card.dispatcher->Shutdown();
+  EXPECT_TRUE(card->idle());
+  const Status down = card->Shutdown();
   EXPECT_TRUE(down.ok()) << down.ToString();
 }
 
@@ -91,7 +91,7 @@ class Traffic {
  public:
   Traffic(BootedCard& card, uint32_t seed, uint64_t max_bytes, uint32_t page_bytes)
       : card_(card), random_(seed), max_bytes_(max_bytes) {
-    const CardDescription& description = card.dispatcher->card();
+    const CardDescription& description = card->description();
     uint64_t next[] = {0x40, description.l1_base};
     const uint64_t end[] = {64 << 20, description.l1_base + uint64_t{description.l1_bytes}};
     const uint32_t workers = description.grid.x * description.grid.y;
@@ -182,7 +182,7 @@ class Traffic {
       if (&from == &to && from_offset < to_offset + size && to_offset < from_offset + size)
         continue;
       const CopyCommand copy{from.region, from_offset, to.region, to_offset, size};
-      if (!CheckCommand(Route(), copy, card_.dispatcher->geometry()).ok()) continue;
+      if (!CheckCommand(Route(), copy, card_->geometry()).ok()) continue;
       std::memcpy(to.bytes.data() + to_offset, from.bytes.data() + from_offset, size);
       ++copies_;
       return card_.Submit(copy);
@@ -240,12 +240,12 @@ TEST_P(DispatchTransfer, CommandsTakeEffectInTheOrderOfSubmissionInEveryLayout) 
     EXPECT_GT(traffic.reads_checked(), 20);
     EXPECT_GT(traffic.copies(), 5);
   }
-  ASSERT_TRUE(card.dispatcher->Shutdown().ok());
+  ASSERT_TRUE(card->Shutdown().ok());
 }
 
 TEST(DispatchTransferLimits, ReachTheLastByteOfABank) {
   BootedCard card;
-  const CardDescription& description = card.dispatcher->card();
+  const CardDescription& description = card->description();
   const auto end = static_cast<uint32_t>(description.dram_base + description.dram_bank_bytes);
   const Region last{MemoryKind::kDram, 6, end - 128, 64, 128};
   const auto data = Pattern(128, 4);
@@ -260,7 +260,7 @@ TEST(DispatchTransferLimits, ACommandThatNeverFitsTheRingsIsRefused) {
   BootedCard card("sim:board=p100a", Tiny());
   const auto data = Pattern(kMaxTransferBytes, 6);
   const Region region{MemoryKind::kDram, -1, 0x100000, 2048, data.size()};
-  const Status refused = card.dispatcher->TrySubmit(WriteCommand{region, 0, data}).status();
+  const Status refused = card->TrySubmit(WriteCommand{region, 0, data}).status();
   EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted) << refused.ToString();
   EXPECT_THAT(std::string(StatusMessage(refused)),
               HasSubstr("(issue_ring_bytes) has 32768 bytes and 16 entries"));
@@ -272,12 +272,12 @@ TEST(DispatchTransferLimits, RefusesBadCommandsAndStaysUsable) {
   BootedCard card;
   const Region region{MemoryKind::kDram, -1, 0, 64, 1024};
   const auto data = Pattern(32, 1);
-  EXPECT_EQ(card.dispatcher->TrySubmit(WriteCommand{region, 1008, data}).status().code(),
+  EXPECT_EQ(card->TrySubmit(WriteCommand{region, 1008, data}).status().code(),
             StatusCode::kInvalidArgument);
-  EXPECT_EQ(card.dispatcher->submitted(0), 0u);
+  EXPECT_EQ(card->submitted(0), 0u);
   ASSERT_TRUE(card.Write(region, 0, data).ok());
   EXPECT_TRUE(*card.Read(region, 0, 32) == data);
-  EXPECT_EQ(card.dispatcher->completed(0), 2u);
+  EXPECT_EQ(card->completed(0), 2u);
 }
 
 // Half of it is on the ring by then, whatever the error's code says.
@@ -285,7 +285,7 @@ TEST(DispatchTransferLimits, AnErrorAmidACommand_LosesTheCard) {
   auto opened = OpenTestDevice("sim:board=p100a");
   ASSERT_TRUE(opened.ok()) << opened.status().ToString();
   LateDevice device(*std::move(opened));
-  const auto card = *Dispatcher::Create(device, SteadyClock(), {});
+  const auto card = *FirmwareCard::Create(device, SteadyClock(), {});
   ASSERT_TRUE(card->Boot().ok());
   const Region region{MemoryKind::kDram, -1, 0x100000, 2048, kMaxTransferBytes};
   const std::vector<std::byte> data = Pattern(kMaxTransferBytes, 1);  // more than one entry
@@ -303,17 +303,17 @@ TEST(DispatchTransferLimits, AnErrorAmidACommand_LosesTheCard) {
 
 TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
   auto device = *OpenTestDevice("sim:board=p100a");
-  auto dispatcher = *Dispatcher::Create(*device, SteadyClock(), DispatcherOptions());
-  EXPECT_EQ(dispatcher->card().grid.x, device->info().tensix_columns.size() - 1);
-  EXPECT_EQ(dispatcher->card().dram_banks, device->info().dram_port_xy[0].size());
-  EXPECT_EQ(dispatcher->Poll().code(), StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(dispatcher->Shutdown().ok()) << "nothing to end";
-  ASSERT_TRUE(dispatcher->Boot().ok());
-  ASSERT_TRUE(dispatcher->Event(0, 0).ok());
-  ASSERT_TRUE(dispatcher->Shutdown().ok());
-  EXPECT_EQ(dispatcher->Event(0, 0).status().code(), StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(dispatcher->Shutdown().ok()) << "once more changes nothing";
-  ASSERT_TRUE(dispatcher->Boot().ok()) << "and can be booted again";
+  auto card = *FirmwareCard::Create(*device, SteadyClock(), CardOptions());
+  EXPECT_EQ(card->description().grid.x, device->info().tensix_columns.size() - 1);
+  EXPECT_EQ(card->description().dram_banks, device->info().dram_port_xy[0].size());
+  EXPECT_EQ(card->Poll().code(), StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(card->Shutdown().ok()) << "nothing to end";
+  ASSERT_TRUE(card->Boot().ok());
+  ASSERT_TRUE(card->RequestEvent({0, 0}).ok());
+  ASSERT_TRUE(card->Shutdown().ok());
+  EXPECT_EQ(card->RequestEvent({0, 0}).status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(card->Shutdown().ok()) << "once more changes nothing";
+  ASSERT_TRUE(card->Boot().ok()) << "and can be booted again";
 }
 
 // Samples of them.
@@ -330,11 +330,11 @@ TEST(DispatchTransferRings, AReadLargerThanTheRings_IsNotCleared) {
   auto opened = OpenTestDevice("sim:board=p100a");
   ASSERT_TRUE(opened.ok()) << opened.status().ToString();
   LateDevice device(*std::move(opened));
-  DispatcherOptions options = Tiny();
+  CardOptions options = Tiny();
   options.issue_ring_bytes = 512 * 1024;
   options.fetch_queue_entries = 128;
   options.completion_ring_pages = 8;  // freed by two: one may be left when the host finds no more
-  const auto card = *Dispatcher::Create(device, SteadyClock(), options);
+  const auto card = *FirmwareCard::Create(device, SteadyClock(), options);
   ASSERT_TRUE(card->Boot().ok());
   // A record for each page.
   auto cores = std::make_shared<CoreLayout>();
@@ -342,7 +342,7 @@ TEST(DispatchTransferRings, AReadLargerThanTheRings_IsNotCleared) {
   const Region region{MemoryKind::kL1, -1, abi::kBufferAddress, 1024, 220 * 1024, cores};
   const std::vector<std::byte> data = Pattern(region.size_bytes, 4);
   ASSERT_TRUE(card->TrySubmit(WriteCommand{region, 0, data}).ok());
-  ASSERT_TRUE(card->Event(0, card->submitted(0)).ok());
+  ASSERT_TRUE(card->RequestEvent({0, card->submitted(0)}).ok());
   while (!card->idle()) ASSERT_TRUE(card->Poll().ok());
   for (const uint64_t clocks : {300, 500, 700, 1000, 1500, 2000, 3000, 5000}) {
     device.access_clocks = clocks;
@@ -352,7 +352,7 @@ TEST(DispatchTransferRings, AReadLargerThanTheRings_IsNotCleared) {
     };
     const auto read = card->TrySubmit(ReadCommand{region, 0, data.size(), sink});
     ASSERT_TRUE(read.ok()) << clocks << ": " << read.status().ToString();
-    ASSERT_TRUE(card->Event(0, card->submitted(0)).ok());
+    ASSERT_TRUE(card->RequestEvent({0, card->submitted(0)}).ok());
     while (!card->idle()) {
       const Status polled = card->Poll();
       ASSERT_TRUE(polled.ok()) << clocks << ": " << polled.ToString();
@@ -366,7 +366,7 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   auto opened = OpenTestDevice("sim:board=p100a");
   ASSERT_TRUE(opened.ok()) << opened.status().ToString();
   MeddledDevice device(*std::move(opened));
-  const auto card = *Dispatcher::Create(device, SteadyClock(), {});
+  const auto card = *FirmwareCard::Create(device, SteadyClock(), {});
   ASSERT_TRUE(card->Boot().ok());
   ProgramSpec spec;
   spec.kernels.push_back({TestKernel("bump_brisc"), hw::kBrisc, {{5, 5, 5, 5}}});
@@ -375,10 +375,10 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   arguments.words_per_core = 1;
   arguments.per_core = {0};
   Route independent;
-  independent.workers.set(5 * card->card().grid.x + 5);
+  independent.workers.set(5 * card->description().grid.x + 5);
   TileSet others;
   others.set(0);
-  const LaunchCommand endless{TestProgram(spec, card->card().grid), {arguments}};
+  const LaunchCommand endless{TestProgram(spec, card->description().grid), {arguments}};
   ASSERT_TRUE(card->TrySubmit(independent, endless).ok());
   const Ticket kernel{0, card->submitted(0)};
 
@@ -389,7 +389,7 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   const auto submit = [&](const Command& command) {
     const auto ticket = card->TrySubmit({0, others}, command);
     ASSERT_TRUE(ticket.ok()) << ticket.status().ToString();
-    ASSERT_TRUE(card->Event(0, **ticket).ok());
+    ASSERT_TRUE(card->RequestEvent({0, **ticket}).ok());
     last = {0, **ticket};
   };
   const auto left_behind = [&] {
@@ -413,7 +413,7 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   }
   EXPECT_EQ(left_behind(), 0);
   ASSERT_FALSE(card->IsDone(kernel)) << "the card is not at rest";
-  const HostQueueRecord host = card->HostRecord(0);
+  const HostQueueRecord host = card->probe().HostRecord(0);
   EXPECT_THAT(host.records, Contains(HasSubstr("SEND_GO_SIGNAL")))
       << "what the kernel that runs was started with is told should it hang";
 }

@@ -5,7 +5,7 @@
 #include "runtime/abi/hart_status.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/version.h"
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/firmware_card.h"
 #include "runtime/hw/noc.h"
 #include "runtime/hw/tensix.h"
 #include "tests/support/meddled_device.h"
@@ -35,9 +35,9 @@ class DispatchVerify : public ::testing::Test {
  protected:
   void SetUp() override {
     TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("it is meddled with every 100 clocks");
-    dispatcher_.reset();
+    card_.reset();
     device_ = std::make_unique<MeddledDevice>(*OpenTestDevice("sim:board=p100a"));
-    dispatcher_ = *Dispatcher::Create(*device_, SteadyClock(), {});
+    card_ = *FirmwareCard::Create(*device_, SteadyClock(), {});
   }
 
   // The prefetcher of the second hardware queue is the last that a boot waits for. What it says outlasts a reset.
@@ -51,20 +51,20 @@ class DispatchVerify : public ::testing::Test {
 
   // It is refused like any card that does not come up, and is ready once nobody meddles any more.
   std::string Refused() {
-    const Status status = dispatcher_->Boot();
+    const Status status = card_->Boot();
     EXPECT_FALSE(status.ok());
     EXPECT_THAT(std::string(StatusMessage(status)),
                 HasSubstr("the card came up, but does not work"));
-    EXPECT_FALSE(dispatcher_->Poll().ok()) << "it is lost";
+    EXPECT_FALSE(card_->Poll().ok()) << "it is lost";
     device_->meddle = nullptr;
-    const Status again = dispatcher_->Boot();
+    const Status again = card_->Boot();
     EXPECT_TRUE(again.ok()) << StatusMessage(again);
-    EXPECT_TRUE(dispatcher_->Poll().ok());
+    EXPECT_TRUE(card_->Poll().ok());
     return std::string(StatusMessage(status));
   }
 
   std::unique_ptr<MeddledDevice> device_;
-  std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<FirmwareCard> card_;
 };
 
 TEST_F(DispatchVerify, ReadsBackTheVersionOfEveryHart) {
@@ -92,8 +92,8 @@ TEST_F(DispatchVerify, HasEveryWorkerHoldWhatItIsSent) {
 }
 
 TEST_F(DispatchVerify, HasEveryDramBankHoldWhatItIsSent) {
-  const uint64_t behind = dispatcher_->card().dram_base + dispatcher_->card().dram_bank_bytes;
-  for (const uint32_t bank : {0u, dispatcher_->card().dram_banks - 1}) {
+  const uint64_t behind = card_->description().dram_base + card_->description().dram_bank_bytes;
+  for (const uint32_t bank : {0u, card_->description().dram_banks - 1}) {
     const uint32_t xy = device_->info().dram_port_xy[0][bank];
     const hw::Coordinate tile = {hw::NocX(xy), hw::NocY(xy)};
     device_->meddle = [tile, behind](Device& device) { Write(device, tile, behind, 0); };
@@ -104,7 +104,7 @@ TEST_F(DispatchVerify, HasEveryDramBankHoldWhatItIsSent) {
 TEST_F(DispatchVerify, LeavesAllAllocatableMemoryAsItWas) {
   const hw::Coordinate tile = {hw::NocX(device_->info().dram_port_xy[0][0]),
                                hw::NocY(device_->info().dram_port_xy[0][0])};
-  const CardDescription card = dispatcher_->card();
+  const CardDescription card = card_->description();
   std::vector<std::byte> last(4096), l1(card.l1_bytes);
   for (std::byte& byte : last) byte = std::byte{0xA7};
   for (std::byte& byte : l1) byte = std::byte{0x7A};
@@ -116,7 +116,7 @@ TEST_F(DispatchVerify, LeavesAllAllocatableMemoryAsItWas) {
   // The writes have arrived when a read returns: a reset would discard them.
   ASSERT_TRUE(ReadWord(*dram, card.l1_base).ok());
   ASSERT_TRUE(ReadWord(*worker, card.l1_base).ok());
-  ASSERT_TRUE(dispatcher_->Boot().ok());
+  ASSERT_TRUE(card_->Boot().ok());
   std::vector<std::byte> last_now(last.size()), l1_now(l1.size());
   ASSERT_TRUE(dram->Read(at, last_now).ok());
   ASSERT_TRUE(worker->Read(card.l1_base, l1_now).ok());
@@ -128,7 +128,7 @@ TEST_F(DispatchVerify, LeavesAllAllocatableMemoryAsItWas) {
 TEST_F(DispatchVerify, HasEveryHartOfAWorkerRunAKernelAfterAReset) {
   for (uint32_t hart = hw::kNcrisc; hart < hw::kHarts; ++hart) {
     SetUp();
-    ASSERT_TRUE(dispatcher_->Boot().ok());
+    ASSERT_TRUE(card_->Boot().ok());
     device_->meddle = [this, hart](Device& device) {
       if (IsUp(device, 2)) Write(device, kWorker, hw::kSoftReset0, hw::SoftResetBit(hart));
     };

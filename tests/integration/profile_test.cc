@@ -23,17 +23,17 @@ ProfileResult ProfileOfDeepCalls(const ProfileOptions& options, int launches = 2
   ProgramSpec spec;
   spec.kernels.push_back({Image("overflow_stack"), hw::kBrisc, {{3, 2, 4, 2}}});
   spec.kernels.push_back({Image("overflow_stack_trisc0"), hw::kTrisc0, {{3, 2, 4, 2}}});
-  const auto program = BuildProgram(42, spec, card.dispatcher->card().grid);
+  const auto program = BuildProgram(42, spec, card->description().grid);
   EXPECT_TRUE(program.ok()) << program.status().ToString();
   KernelArguments arguments;
   arguments.common = {12};
-  EXPECT_TRUE(card.dispatcher->StartProfile(options).ok());
-  EXPECT_EQ(card.dispatcher->StartProfile(options).code(), StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(card->probe().StartProfile(options).ok());
+  EXPECT_EQ(card->probe().StartProfile(options).code(), StatusCode::kFailedPrecondition);
   for (int i = 0; i < launches; ++i) {
     EXPECT_TRUE(card.Submit(LaunchCommand{*program, {arguments, arguments}}).ok());
   }
   EXPECT_TRUE(card.Finish().ok());
-  return card.dispatcher->StopProfile();
+  return card->probe().StopProfile();
 }
 
 uint64_t Total(const ProfileResult& result, const std::string& what) {
@@ -113,12 +113,12 @@ TEST(Profile, NamesFromKernelFiles_AreEscaped) {
   BootedCard card;
   ProgramSpec spec;
   spec.kernels.push_back({*image, hw::kBrisc, {{3, 2, 3, 2}}});
-  const auto program = BuildProgram(42, spec, card.dispatcher->card().grid);
+  const auto program = BuildProgram(42, spec, card->description().grid);
   ASSERT_TRUE(program.ok()) << program.status().ToString();
-  ASSERT_TRUE(card.dispatcher->StartProfile(options).ok());
+  ASSERT_TRUE(card->probe().StartProfile(options).ok());
   EXPECT_TRUE(card.Submit(LaunchCommand{*program, {{{12}, 0, {}}}}).ok());
   EXPECT_TRUE(card.Finish().ok());
-  const ProfileResult result = card.dispatcher->StopProfile();
+  const ProfileResult result = card->probe().StopProfile();
   EXPECT_GT(Total(result, "mine\\x3b\\nall;deep\\x3bcalls;BRISC;"), 0u);
   EXPECT_GT(Total(result, ";De\\x3b\\ner;De\\x3b\\ner"), 0u);
   EXPECT_EQ(Total(result, "\n"), 0u);

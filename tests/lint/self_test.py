@@ -53,7 +53,7 @@ class LintTest(unittest.TestCase):
     def test_every_forbidden_edge_is_found(self):
         for path, include, what in [
                 ("runtime/sim/hart.cc", "runtime/abi/launch.h", "must not know our protocol"),
-                ("runtime/dispatch/encoder.cc", "ttfd/v1/ttfd.pb.h", "stay in daemon/rpc"),
+                ("runtime/card/encoder.cc", "ttfd/v1/ttfd.pb.h", "stay in daemon/rpc"),
                 ("daemon/session/session.cc", "grpcpp/grpcpp.h", "stay in daemon/rpc"),
                 ("client/cpp/session.cc", "runtime/base/status.h", "clients see proto only"),
                 ("client/cli/main.cc", "daemon/session/service.h", "clients see proto only"),

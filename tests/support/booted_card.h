@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/dispatch/dispatcher.h"
+#include "runtime/card/firmware_card.h"
 #include "tests/support/test_device.h"
 
 namespace ttfd {
@@ -20,29 +20,35 @@ class BootedCard {
   // `wrap`: puts another device around the one that is opened.
   using Wrap = std::function<std::unique_ptr<Device>(std::unique_ptr<Device>)>;
   explicit BootedCard(const char* board = "sim:board=p100a",
-                      const DispatcherOptions& options = DispatcherOptions(), const Wrap& wrap = {},
+                      const CardOptions& options = CardOptions(), const Wrap& wrap = {},
                       Clock& clock = SteadyClock())
       : ring_bytes_(options.issue_ring_bytes) {
     auto opened = OpenTestDevice(board, &chip);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     device = *std::move(opened);
     if (wrap) device = wrap(std::move(device));
-    auto created = Dispatcher::Create(*device, clock, options);
+    auto created = FirmwareCard::Create(*device, clock, options);
     EXPECT_TRUE(created.ok()) << created.status().ToString();
-    dispatcher = *std::move(created);
-    const Status booted = dispatcher->Boot();
+    card_ = *std::move(created);
+    const Status booted = card_->Boot();
     EXPECT_TRUE(booted.ok()) << booted.ToString();
   }
 
+  FirmwareCard& operator*() const { return *card_; }
+  FirmwareCard* operator->() const { return card_.get(); }
+
+  Status Poll() {
+    return card_->Poll([] { return false; }, &output);
+  }
   // Submits when there is room; polls until there is.
   Status Submit(const Command& command) { return Submit(Route(), command); }
   Status Submit(const Route& route, const Command& command, std::span<const Ticket> after = {}) {
     for (bool told = false;; told = true) {
       ASSIGN_OR_RETURN(const std::optional<uint64_t> ticket,
-                       dispatcher->TrySubmit(route, command, after));
+                       card_->TrySubmit(route, command, after));
       if (ticket.has_value()) return OkStatus();
       if (!told) RETURN_IF_ERROR(Event(route.hardware_queue));
-      RETURN_IF_ERROR(dispatcher->Poll());
+      RETURN_IF_ERROR(Poll());
     }
   }
   // All segments of a trace, which lies at `address` of each DRAM bank.
@@ -69,21 +75,21 @@ class BootedCard {
   // Asks for an event behind what was submitted last on a hardware queue; polls until there is space for it.
   Status Event(uint32_t queue = 0) {
     for (;;) {
-      ASSIGN_OR_RETURN(const bool asked, dispatcher->Event(queue, dispatcher->submitted(queue)));
+      ASSIGN_OR_RETURN(const bool asked, card_->RequestEvent(Last(queue)));
       if (asked) return OkStatus();
-      RETURN_IF_ERROR(dispatcher->Poll());
+      RETURN_IF_ERROR(Poll());
     }
   }
   // The command submitted last on a hardware queue.
   Ticket Last(uint32_t hardware_queue) const {
-    return {hardware_queue, dispatcher->submitted(hardware_queue)};
+    return {hardware_queue, card_->submitted(hardware_queue)};
   }
   // Everything submitted so far is done.
   Status Finish() {
     for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
       RETURN_IF_ERROR(Event(queue));
     }
-    while (!dispatcher->idle()) RETURN_IF_ERROR(dispatcher->Poll());
+    while (!card_->idle()) RETURN_IF_ERROR(Poll());
     return OkStatus();
   }
   // Of one transfer: what the rings take, whatever the records of a page.
@@ -117,9 +123,10 @@ class BootedCard {
 
   std::unique_ptr<Device> device;
   sim::Chip* chip = nullptr;
-  std::unique_ptr<Dispatcher> dispatcher;
+  CardOutput output;  // of all that is polled here
 
  private:
+  std::unique_ptr<FirmwareCard> card_;
   uint64_t ring_bytes_;
 };
 

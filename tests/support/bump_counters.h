@@ -18,7 +18,7 @@ class BumpCounters {
   static constexpr uint32_t kPage = 64;
 
   explicit BumpCounters(BootedCard& card)
-      : card_(card), grid_(card.dispatcher->card().grid), image_(TestKernel("bump_brisc")) {
+      : card_(card), grid_(card->description().grid), image_(TestKernel("bump_brisc")) {
     expected.resize(grid_.x * grid_.y);
   }
 

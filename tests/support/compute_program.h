@@ -147,7 +147,7 @@ class ComputeProgram {
            {kernels.cores},
            has_format ? static_cast<uint32_t>(kernels.formats[index]) + 1 : 0});
     }
-    const auto program = BuildProgram(1, spec, card_.dispatcher->card().grid);
+    const auto program = BuildProgram(1, spec, card_->description().grid);
     EXPECT_TRUE(program.ok()) << program.status().ToString();
     program_ = *program;
   }

@@ -226,8 +226,8 @@ StatusOr<std::shared_ptr<const KernelImage>> LoadFakeKernel(ByteSpan elf, const 
 }
 
 void CoreTest::Start() {
-  auto dispatcher = std::make_unique<FakeDispatcher>(behaviour);
-  card = dispatcher.get();
+  auto fake = std::make_unique<FakeCard>(behaviour);
+  card = fake.get();
   if (!options.load_kernel) options.load_kernel = LoadFakeKernel;
   if (!options.process_ended) options.process_ended = [](uint32_t) { return false; };
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
@@ -238,7 +238,7 @@ void CoreTest::Start() {
       return random;
     };
   }
-  auto created = DaemonCore::Create(std::move(dispatcher), *core_clock, options);
+  auto created = DaemonCore::Create(std::move(fake), *core_clock, options);
   ASSERT_TRUE(created.ok());
   core = *std::move(created);
   ASSERT_TRUE(core->Boot().ok());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/core/daemon_core.h"
-#include "tests/support/fake_dispatcher.h"
+#include "tests/support/fake_card.h"
 
 namespace ttfd {
 
@@ -135,7 +135,7 @@ class CoreTest : public ::testing::Test {
   CoreTest() { options.card.window = std::chrono::milliseconds(1); }
 
   // Tests change what they need, then call Start.
-  FakeDispatcher::Behaviour behaviour;
+  FakeCard::Behaviour behaviour;
   DaemonOptions options;
 
   void Start();
@@ -146,7 +146,7 @@ class CoreTest : public ::testing::Test {
 
   ManualClock clock;
   Clock* core_clock = &clock;
-  FakeDispatcher* card = nullptr;
+  FakeCard* card = nullptr;
   std::unique_ptr<DaemonCore> core;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/core/daemon_core.h"
+#include "runtime/card/firmware_card.h"
 #include "tests/support/test_device.h"
 
 namespace ttfd {
@@ -22,10 +23,10 @@ inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device,
   EXPECT_TRUE(device.ok()) << device.status().ToString();
   if (!device.ok()) return made;
   made.device = *std::move(device);
-  auto dispatcher = Dispatcher::Create(*made.device, SteadyClock(), {});
-  EXPECT_TRUE(dispatcher.ok()) << dispatcher.status().ToString();
-  if (!dispatcher.ok()) return made;
-  auto core = DaemonCore::Create(*std::move(dispatcher), SteadyClock(), options);
+  auto firmware_card = FirmwareCard::Create(*made.device, SteadyClock(), {});
+  EXPECT_TRUE(firmware_card.ok()) << firmware_card.status().ToString();
+  if (!firmware_card.ok()) return made;
+  auto core = DaemonCore::Create(*std::move(firmware_card), SteadyClock(), options);
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   if (core.ok()) made.core = *std::move(core);
   return made;

@@ -143,7 +143,7 @@ class OpProgram {
       spec.circular_buffers.push_back({buffer.index, buffer.pages, Tile::BytesIn(buffer.format),
                                        cores.ranges(), static_cast<uint32_t>(buffer.format) + 1});
     }
-    const auto program = BuildProgram(1, spec, card_.dispatcher->card().grid);
+    const auto program = BuildProgram(1, spec, card_->description().grid);
     EXPECT_TRUE(program.ok()) << program.status().ToString();
     if (program.ok()) program_ = *program;
   }

@@ -63,8 +63,8 @@ TEST_F(DaemonAdmin, HartsAreReadWhenAskedForUnlessTheLastReadingIsYoung) {
 }
 
 TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
-  auto own = std::make_unique<FakeDispatcher>(behaviour);
-  const FakeDispatcher& counted = *own;
+  auto own = std::make_unique<FakeCard>(behaviour);
+  const FakeCard& counted = *own;
   options.card.idle_tick = std::chrono::hours(1);
   const auto running = *DaemonCore::Create(std::move(own), SteadyClock(), options);
   ASSERT_TRUE(running->Start().ok());
@@ -264,7 +264,8 @@ TEST_F(DaemonAdmin, AStopShutsTheCardDown) {
   auto client = Connect();
   client->Send(Allocate(1, 4096));
   ASSERT_TRUE(core->Stop(clock.Now() + std::chrono::seconds(1)).ok());
-  EXPECT_EQ(card->shut_down_within, std::chrono::seconds(1)) << "what is left of the deadline";
+  EXPECT_EQ(card->shut_down_within.total, std::chrono::seconds(1))
+      << "what is left of the deadline";
   Status status;
   EXPECT_TRUE(client->Ended(&status));
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/dispatch/execution_state.h"
-#include "runtime/dispatch/snapshot_file.h"
-#include "runtime/dispatch/stall_diagnosis.h"
+#include "runtime/card/execution_state.h"
+#include "runtime/card/snapshot_file.h"
+#include "runtime/card/stall_diagnosis.h"
 
 namespace ttfd::diagnosis_test {
 namespace {

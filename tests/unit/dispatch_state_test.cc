@@ -6,10 +6,10 @@
 #include "runtime/abi/kernel_image.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/staged.h"
+#include "runtime/card/kernel_cache.h"
+#include "runtime/card/program_registry.h"
 #include "runtime/command/config_ring.h"
 #include "runtime/command/go_table.h"
-#include "runtime/dispatch/kernel_cache.h"
-#include "runtime/dispatch/program_registry.h"
 #include "tests/support/random.h"
 
 namespace ttfd::dispatch_state_test {

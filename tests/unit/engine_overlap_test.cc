@@ -396,8 +396,8 @@ TEST_F(EngineOverlap, TimeoutsReachTheShutdown) {
   timeouts.kernel_ms = 700;
   ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
   ASSERT_TRUE(core->Stop(clock.Now() + milliseconds(1)).ok());
-  EXPECT_EQ(card->operation_timeout, milliseconds(70));
-  EXPECT_EQ(card->kernel_timeout, milliseconds(700));
+  EXPECT_EQ(card->shut_down_within.operation, milliseconds(70));
+  EXPECT_EQ(card->shut_down_within.kernel, milliseconds(700));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The pinned arena of host memory: which pages, where it lies for the card, what is refused, and parts of it.
 #include "runtime/base/bits.h"
 #include "runtime/boot/boot_plan.h"
+#include "runtime/card/firmware_card.h"
 #include "runtime/device/kmd/linux_system.h"
-#include "runtime/dispatch/dispatcher.h"
 #include "runtime/hw/pcie.h"
 #include "tests/support/kmd_fixture.h"
 
@@ -224,7 +224,7 @@ TEST_F(KmdMemory, FreedNeighboursAreOnePartAgain) {
 }
 
 TEST_F(KmdMemory, ItsDefaultSizeIsThatOfTheDispatchersQueues) {
-  const DispatcherOptions options;
+  const CardOptions options;
   RingSizes rings;
   rings.issue_ring_bytes = options.issue_ring_bytes;
   rings.completion_ring_pages = options.completion_ring_pages;

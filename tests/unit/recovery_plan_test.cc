@@ -8,10 +8,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/dispatch/execution_state.h"
-#include "runtime/dispatch/pipeline_report.h"
-#include "runtime/dispatch/snapshot_file.h"
-#include "runtime/dispatch/stall_diagnosis.h"
+#include "runtime/card/execution_state.h"
+#include "runtime/card/pipeline_report.h"
+#include "runtime/card/snapshot_file.h"
+#include "runtime/card/stall_diagnosis.h"
 #include "tests/support/slice_order.h"
 
 namespace ttfd::recovery_plan_test {

@@ -28,7 +28,7 @@ class RpcResume : public StreamTest {
       KernelPrint line;
       line.kernel_name = "kernel";
       line.text = "launch " + std::to_string(++launches_);
-      card->print({0, card->completed(0) + 1}, line);
+      card->Print({0, card->completed(0) + 1}, line);
       return OkStatus();
     };
   }

@@ -1,5 +1,5 @@
 add_library(core_fixture STATIC ${CMAKE_CURRENT_LIST_DIR}/../support/core_fixture.cc
-  ${CMAKE_CURRENT_LIST_DIR}/../support/fake_dispatcher.cc ${CMAKE_CURRENT_LIST_DIR}/../support/fake_memory.cc)
+  ${CMAKE_CURRENT_LIST_DIR}/../support/fake_card.cc ${CMAKE_CURRENT_LIST_DIR}/../support/fake_memory.cc)
 ttfd_compile_options(core_fixture)
 target_link_libraries(core_fixture PUBLIC daemon_core GTest::gtest)
 _ttfd_record_layer(core_fixture daemon_core "")

@@ -39,7 +39,7 @@ TEST_F(SessionPrints, GoToTheSessionThatLaunched) {
   Prepare();
   int launches = 0;
   card->on_launch = [&](const LaunchCommand&) {
-    card->print({0, card->completed(0) + 1}, Line("launch " + std::to_string(++launches)));
+    card->Print({0, card->completed(0) + 1}, Line("launch " + std::to_string(++launches)));
     return OkStatus();
   };
   const uint64_t value = first->Send(Launch(3));
@@ -58,7 +58,7 @@ TEST_F(SessionPrints, OfALaunchThatFaultsComeBeforeItsError) {
     card->on_launch = nullptr;
     return Error(StatusCode::kFailedPrecondition, "died");
   };
-  card->salvage = [this] { card->print({0, card->completed(0) + 1}, Line("last words")); };
+  card->on_halt = [this] { card->Print({0, card->completed(0) + 1}, Line("last words")); };
   const uint64_t value = first->Send(Launch(3));
   first->Run();
   EXPECT_EQ(first->ErrorOf(value).reason, "DEVICE_FAULT");
@@ -68,7 +68,7 @@ TEST_F(SessionPrints, OfALaunchThatFaultsComeBeforeItsError) {
 TEST_F(SessionPrints, OfAnAdministratorsResetComeBeforeItsError) {
   Prepare();
   card->hold = true;
-  card->salvage = [this] { card->print({0, card->submitted(0)}, Line("last words")); };
+  card->on_halt = [this] { card->Print({0, card->submitted(0)}, Line("last words")); };
   first->Send(Launch(3));
   core->RunOnce();
   ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
@@ -79,8 +79,8 @@ TEST_F(SessionPrints, OfAnAdministratorsResetComeBeforeItsError) {
 
 TEST_F(SessionPrints, OfAnUnknownTicketGoNowhere) {
   Prepare();
-  card->print({0, 4711}, Line("nobody's"));
-  card->print({1, 1}, Line("nobody's"));
+  card->Print({0, 4711}, Line("nobody's"));
+  card->Print({1, 1}, Line("nobody's"));
   first->Run();
   second->Run();
   EXPECT_THAT(first->prints, IsEmpty());

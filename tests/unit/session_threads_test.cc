@@ -18,9 +18,9 @@ class SessionThreads : public CoreTest {
  protected:
   void StartThreads() {
     behaviour.dram_bank_bytes = 16 << 20;
-    auto dispatcher = std::make_unique<FakeDispatcher>(behaviour);
-    dispatcher->keep_log = false;
-    card = dispatcher.get();
+    auto fake = std::make_unique<FakeCard>(behaviour);
+    fake->keep_log = false;
+    card = fake.get();
     if (on_launch) card->on_launch = on_launch;
     if (prepare) prepare(card);
     options.load_kernel = [](ByteSpan, const std::string&) {
@@ -28,7 +28,7 @@ class SessionThreads : public CoreTest {
       image->bytes.resize(128);
       return std::shared_ptr<const KernelImage>(std::move(image));
     };
-    auto created = DaemonCore::Create(std::move(dispatcher), SteadyClock(), options);
+    auto created = DaemonCore::Create(std::move(fake), SteadyClock(), options);
     ASSERT_TRUE(created.ok());
     core = *std::move(created);
     ASSERT_TRUE(core->Start().ok());
@@ -39,7 +39,7 @@ class SessionThreads : public CoreTest {
   }
 
   std::function<Status(const LaunchCommand&)> on_launch;
-  std::function<void(FakeDispatcher*)> prepare;
+  std::function<void(FakeCard*)> prepare;
 };
 
 TEST_F(SessionThreads, ClientsOnThreadsGetTheirOwnDataBack) {
@@ -130,7 +130,7 @@ TEST_F(SessionThreads, TheDeviceThreadLooksAfterACardThatRunsByItself) {
   constexpr int kLooks = 50;
   std::atomic<bool> runs{true};
   behaviour.runs_by_itself = true;
-  prepare = [&runs](FakeDispatcher* fake) {
+  prepare = [&runs](FakeCard* fake) {
     fake->runs_on = [&runs](const LaunchCommand&) { return runs.load(); };
   };
   StartThreads();
@@ -164,7 +164,7 @@ TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {
 TEST_F(SessionThreads, AStopCutsARepairShort) {
   std::atomic<bool> repairing{false};
   on_launch = [](const LaunchCommand&) { return Error(StatusCode::kFailedPrecondition, "died"); };
-  prepare = [&](FakeDispatcher* fake) {
+  prepare = [&](FakeCard* fake) {
     fake->on_boot = [&repairing, fake] {
       if (fake->boots == 1) return;
       repairing = true;

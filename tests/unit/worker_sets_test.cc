@@ -1,10 +1,10 @@
 // Which workers belong to which sub-device: always disjoint, always as asked for last.
-#include "runtime/dispatch/worker_sets.h"
+#include "runtime/card/worker_sets.h"
 
 #include <gtest/gtest.h>
 
+#include "runtime/card/launch_layouts.h"
 #include "runtime/command/launch_ring.h"
-#include "runtime/dispatch/launch_layouts.h"
 #include "tests/support/random.h"
 
 namespace ttfd::worker_sets_test {

@@ -1,0 +1,26 @@
+#include "runtime/card/card_options.h"
+
+#include "runtime/base/bits.h"
+#include "runtime/command/route.h"
+
+namespace ttfd {
+
+RingSizes RingsOf(const CardOptions& options) {
+  RingSizes sizes;
+  sizes.issue_ring_bytes = options.issue_ring_bytes;
+  sizes.completion_ring_pages = options.completion_ring_pages;
+  sizes.fetch_queue_entries = options.fetch_queue_entries;
+  sizes.command_ring_bytes = options.command_ring_bytes;
+  sizes.scratch_bytes = options.scratch_bytes;
+  sizes.ringbuffer_bytes = options.ringbuffer_bytes;
+  sizes.dispatch_ring_pages = options.dispatch_ring_pages;
+  sizes.dispatch_s_ring_pages = options.dispatch_s_ring_pages;
+  return sizes;
+}
+
+uint64_t HostBytes(const CardOptions& options) {
+  constexpr uint64_t kPage = 4096;
+  return kHardwareQueues * AlignUp(HostQueueBytes(RingsOf(options)), kPage);
+}
+
+}  // namespace ttfd
