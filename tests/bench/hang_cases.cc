@@ -52,10 +52,10 @@ StatusOr<double> RecoveryMilliseconds(const AddressFunction& address, OneKernel&
   ASSIGN_OR_RETURN(const std::string where, address());
   if (bystander.session == nullptr) RETURN_IF_ERROR(bystander.Connect(where, "empty"));
   RETURN_IF_ERROR(ToStatus(bystander.queue.Launch(bystander.launch)));
-  OneKernel culprit;
-  RETURN_IF_ERROR(culprit.Connect(where, "wait_forever"));
+  OneKernel offender;
+  RETURN_IF_ERROR(offender.Connect(where, "wait_forever"));
   const SteadyClock::time_point start = SteadyClock::now();
-  const client::Status hung = culprit.queue.Launch(culprit.launch);
+  const client::Status hung = offender.queue.Launch(offender.launch);
   RETURN_IF_ERROR(ToStatus(bystander.queue.Launch(bystander.launch)));
   const SteadyClock::duration took = SteadyClock::now() - start;
   if (hung.code() != client::Code::kAborted) {

@@ -175,27 +175,27 @@ TEST_F(HangOnAStandingDisk, TheCardIsRepairedAndTheReportComesLater) {
   options.card.hangs = &writer;
   Start();
   card->stall.text = "dispatcher waits for stream 48";
-  auto culprit = Connect(), other = Connect();
-  for (TestClient* client : {culprit.get(), other.get()}) {
+  auto offender = Connect(), other = Connect();
+  for (TestClient* client : {offender.get(), other.get()}) {
     client->Send(InlineKernel(2), OneKernelProgram(3, 2));
     client->Run();
   }
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   other->Send(Launch(3));
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
   const TimePoint began = Now();
-  culprit->Run();
+  offender->Run();
   other->Run();
   EXPECT_LT(Now() - began, seconds(20));
   EXPECT_EQ(card->boots, 2);
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
-  EXPECT_EQ(culprit->ErrorOf(3).hang_report, "1");
-  EXPECT_THAT(culprit->ErrorOf(3).message, HasSubstr("not all of the hang report could be kept"));
+  EXPECT_EQ(offender->ErrorOf(3).hang_report, "1");
+  EXPECT_THAT(offender->ErrorOf(3).message, HasSubstr("not all of the hang report could be kept"));
   EXPECT_THAT(other->errors, IsEmpty());
   EXPECT_THAT(disk->taken(), IsEmpty());
   disk->Go();
   EXPECT_THAT(disk->Await(3), ElementsAre("host 1", "device 1", "outcome 1"));
-  culprit.reset();
+  offender.reset();
   other.reset();
   core.reset();  // it knows the writer
 }

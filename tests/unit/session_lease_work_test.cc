@@ -16,12 +16,12 @@ using LeaseKeepsOut = LeaseTest;
 
 TEST_F(LeaseKeepsOut, WhatAResetTookOffTheCardWaitsForTheLeaseAsTheRestDoes) {
   Start();
-  auto culprit = Connect();
+  auto offender = Connect();
   auto other = Connect();
-  Prepare(culprit.get());
+  Prepare(offender.get());
   Prepare(other.get());
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   other->Send(Launch(3), Launch(3), Launch(3));
   RunSome();
   auto holder = AskFor();

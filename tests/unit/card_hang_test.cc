@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/support/culprit_fixture.h"
+#include "tests/support/offender_fixture.h"
 #include "tests/support/temporary_folder.h"
 
-namespace ttfd::engine_hang_test {
+namespace ttfd::card_hang_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -18,13 +18,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class EngineHang : public CulpritTest {
+class CardHang : public OffenderTest {
  protected:
-  EngineHang() { options.hang_store.folder = folder.path(); }
+  CardHang() { options.hang_store.folder = folder.path(); }
   // What the client sent hangs.
   void Hang() {
     card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
-    culprit->Run();
+    offender->Run();
     other->Take();
   }
   std::string File(const std::string& name) {
@@ -43,7 +43,7 @@ class EngineHang : public CulpritTest {
     const uint64_t read = other->Send(Read(1, 0, size), Launch(3));
     core->RunOnce();
     const uint64_t last = card->submitted(0);
-    culprit->Send(Launch(3));
+    offender->Send(Launch(3));
     core->RunOnce();
     card->state = [last](const Ticket& ticket) {
       return std::optional(ticket.number < last    ? ExecutionState::kUnknown
@@ -58,7 +58,7 @@ class EngineHang : public CulpritTest {
   TemporaryFolder folder;
 };
 
-TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
+TEST_F(CardHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   Prepare();
   std::vector<std::string> at_look, at_boot;
   const auto names = [this] {
@@ -71,7 +71,7 @@ TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   };
   card->on_diagnose = [&] { at_look = names(); };
   card->on_boot = [&] { at_boot = names(); };
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   Hang();
   EXPECT_THAT(at_look, ElementsAre("host.json", "log.txt", "records.txt"));
   EXPECT_THAT(at_boot,
@@ -80,32 +80,32 @@ TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   EXPECT_EQ(names().size(), 8u);
 }
 
-TEST_F(EngineHang, ItsIdIsWhereOneLooks) {
+TEST_F(CardHang, ItsIdIsWhereOneLooks) {
   Prepare();
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   Hang();
   const std::string id = core->ListHangReports()->at(0).id;
-  EXPECT_EQ(culprit->ErrorOf(5).hang_report, id);
+  EXPECT_EQ(offender->ErrorOf(5).hang_report, id);
   EXPECT_EQ(core->GetStatus().last_hang_report, id);
   EXPECT_EQ(core->GetHangReport("20200101T000000Z-000001").status().code(), StatusCode::kNotFound);
 }
 
-TEST_F(EngineHang, Errors_NameNoReportThatCannotBeShown) {
+TEST_F(CardHang, Errors_NameNoReportThatCannotBeShown) {
   std::ofstream(folder.path() + "/file") << "not a folder";
   options.hang_store.folder = folder.path() + "/file/hangs";
   Prepare();
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   Hang();
-  EXPECT_EQ(culprit->ErrorOf(5).hang_report, "");
-  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("no hang report could be kept"));
+  EXPECT_EQ(offender->ErrorOf(5).hang_report, "");
+  EXPECT_THAT(offender->ErrorOf(5).message, HasSubstr("no hang report could be kept"));
   EXPECT_EQ(core->GetStatus().last_hang_report, "");
 }
 
-TEST_F(EngineHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
+TEST_F(CardHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
   Prepare();
   card->stall.stage = StalledStage::kWorkers;
   card->stall.text = "dispatcher waits for stream 48";
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   other->Send(Launch(3), InlineWrite(1, 0, Pattern(64, 2)), Read(1, 0, 64));
   Hang();
   const std::string text = File("report.txt");
@@ -125,50 +125,50 @@ TEST_F(EngineHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
   EXPECT_EQ(other->Data(7), Pattern(64, 2));
 }
 
-TEST_F(EngineHang, WhoStoodInTurnIsNamedWhereNoLaunchIsToBlame) {
+TEST_F(CardHang, WhoStoodInTurnIsNamedWhereNoLaunchIsToBlame) {
   Prepare();
-  culprit->Send(Read(1, 0, 64));
+  offender->Send(Read(1, 0, 64));
   Hang();
-  EXPECT_THAT(culprit->errors, IsEmpty());
-  EXPECT_EQ(culprit->Data(5), Pattern(64)) << "it ran again";
+  EXPECT_THAT(offender->errors, IsEmpty());
+  EXPECT_EQ(offender->Data(5), Pattern(64)) << "it ran again";
   EXPECT_THAT(File("report.txt"),
               AllOf(HasSubstr("no launch is proven to be the cause"),
                     HasSubstr("it was the turn of read of 64 bytes at 0, queue 0 value 5")));
 }
 
-TEST_F(EngineHang, ALaunchThatHadNotBegunIsNotToBlame) {
+TEST_F(CardHang, ALaunchThatHadNotBegunIsNotToBlame) {
   Prepare();
   card->state = [](const Ticket&) { return ExecutionState::kNotStarted; };
-  culprit->Send(Launch(3), Read(1, 0, 64));
+  offender->Send(Launch(3), Read(1, 0, 64));
   Hang();
-  EXPECT_THAT(culprit->errors, IsEmpty());
-  EXPECT_EQ(culprit->Progress(), 6u);
+  EXPECT_THAT(offender->errors, IsEmpty());
+  EXPECT_EQ(offender->Progress(), 6u);
   EXPECT_THAT(File("report.txt"), HasSubstr("it was the turn of launch of program 1"));
 }
 
 // One that ended counts as ended: it must not run twice.
-TEST_F(EngineHang, ALaunchThatHadEndedUnseenIsDone) {
+TEST_F(CardHang, ALaunchThatHadEndedUnseenIsDone) {
   Prepare();
   int launches = 0;
   card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
-  culprit->Send(Launch(3), Launch(3));
+  offender->Send(Launch(3), Launch(3));
   card->state = [](const Ticket& ticket) {
     return std::optional(ticket.number % 2 == 1 ? ExecutionState::kCompleted
                                                 : ExecutionState::kRunning);
   };
   Hang();
   EXPECT_EQ(launches, 0);
-  const uint64_t failed = culprit->errors.empty() ? 0 : culprit->errors[0].first_value;
-  EXPECT_EQ(failed, culprit->Progress()) << "the other one";
+  const uint64_t failed = offender->errors.empty() ? 0 : offender->errors[0].first_value;
+  EXPECT_EQ(failed, offender->Progress()) << "the other one";
   EXPECT_THAT(File("report.txt"),
               HasSubstr("-> completed (completed: all its workers had answered)"));
 }
 
 // All its workers had answered, and the damaged queue could not report it: nothing after it has begun.
-TEST_F(EngineHang, DamageOfAHardwareQueue_NamesNoLaunch) {
+TEST_F(CardHang, DamageOfAHardwareQueue_NamesNoLaunch) {
   Prepare();
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
   const uint64_t first = card->submitted(0);
   other->Send(Launch(3));
@@ -188,23 +188,23 @@ TEST_F(EngineHang, DamageOfAHardwareQueue_NamesNoLaunch) {
   }
 }
 
-TEST_F(EngineHang, ReadWhoseDataIsLost_IsReportedCompleted) {
+TEST_F(CardHang, ReadWhoseDataIsLost_IsReportedCompleted) {
   const ErrorReply error = LoseRead(64);
   EXPECT_EQ(error.reason, "DEVICE_RESET");
   EXPECT_TRUE(error.retryable);
   EXPECT_EQ(error.execution_state, ExecutionState::kCompleted);
 }
 
-TEST_F(EngineHang, ReadOfSeveralSlicesWhoseDataIsLost_IsReportedUnknown) {
+TEST_F(CardHang, ReadOfSeveralSlicesWhoseDataIsLost_IsReportedUnknown) {
   options.limits.chunk_bytes = 1024;
   EXPECT_EQ(LoseRead(4096).execution_state, ExecutionState::kUnknown) << "some may have arrived";
 }
 
 // Launches of two sessions ran at once: either may have overwritten the queue.
-TEST_F(EngineHang, DamageUnderTwoSessions_NamesNoLaunch) {
+TEST_F(CardHang, DamageUnderTwoSessions_NamesNoLaunch) {
   Prepare();
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
   other->Send(Launch(3));
   core->RunOnce();
@@ -213,20 +213,20 @@ TEST_F(EngineHang, DamageUnderTwoSessions_NamesNoLaunch) {
   card->stall.damage.emplace_back().hardware_queue = 0;
   card->hold = false;
   Hang();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_RESET");
   EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
   EXPECT_THAT(File("report.txt"), HasSubstr("no launch is proven to be the cause"));
 }
 
 // The read would see what the launch behind it did.
-TEST_F(EngineHang, AReadBehindWhichItsSessionChangedTheBufferIsSentAgainByItsClient) {
+TEST_F(CardHang, AReadBehindWhichItsSessionChangedTheBufferIsSentAgainByItsClient) {
   Prepare();
   card->hold = true;
   card->state = [](const Ticket&) { return ExecutionState::kUnknown; };
   other->Send(Read(1, 0, 64), InlineWrite(1, 0, Pattern(64, 5)));
   core->RunOnce();
   card->hold = false;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   Hang();
   other->Run();
   EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
@@ -234,27 +234,27 @@ TEST_F(EngineHang, AReadBehindWhichItsSessionChangedTheBufferIsSentAgainByItsCli
   EXPECT_FALSE(other->ErrorOf(5).hang_report.empty());
 }
 
-TEST_F(EngineHang, AnAdministratorsResetLeavesWhatHadNotBegunAlone) {
+TEST_F(CardHang, AnAdministratorsResetLeavesWhatHadNotBegunAlone) {
   Prepare();
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   other->Send(Launch(3), Read(1, 0, 4096));
   core->RunOnce();
   ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
   card->hold = false;
   RunAll();
-  culprit->Take();
+  offender->Take();
   other->Run();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET") << "it may have begun";
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_RESET") << "it may have begun";
   EXPECT_THAT(other->errors, IsEmpty());
   EXPECT_EQ(other->Data(6), Pattern(4096));
   EXPECT_THAT(*core->ListHangReports(), IsEmpty()) << "nothing hung";
 }
 
-TEST_F(EngineHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {
+TEST_F(CardHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {
   Prepare();
   card->failing_boots = 2;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   core->RunOnce();
   EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
@@ -263,7 +263,7 @@ TEST_F(EngineHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {
   EXPECT_THAT(File("report.json"), HasSubstr("\"recovered\": false"));
 }
 
-TEST_F(EngineHang, StatusAnswersWhileTheDeviceThreadIsStuck) {
+TEST_F(CardHang, StatusAnswersWhileTheDeviceThreadIsStuck) {
   Prepare();
   // Nobody runs rounds: as if the device thread waited for the card.
   const TimePoint began = SteadyClock().Now();
@@ -272,4 +272,4 @@ TEST_F(EngineHang, StatusAnswersWhileTheDeviceThreadIsStuck) {
 }
 
 }  // namespace
-}  // namespace ttfd::engine_hang_test
+}  // namespace ttfd::card_hang_test

@@ -7,7 +7,7 @@
 #include "runtime/abi/hart_status.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd::engine_overlap_test {
+namespace ttfd::card_overlap_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Program 3 on worker (0,0), program 4 on (2,0).
-class EngineOverlap : public CoreTest {
+class CardOverlap : public CoreTest {
  protected:
   void Prepare() {
     Start();
@@ -47,7 +47,7 @@ class EngineOverlap : public CoreTest {
   std::unique_ptr<TestClient> first, second;
 };
 
-TEST_F(EngineOverlap, TheNextLaunchIsPlacedBeforeTheEventOfTheOneThatRuns) {
+TEST_F(CardOverlap, TheNextLaunchIsPlacedBeforeTheEventOfTheOneThatRuns) {
   Prepare();
   first->Send(Launch(3), Launch(4), Read(1, 0, 16), Launch(3));
   first->Run();
@@ -55,7 +55,7 @@ TEST_F(EngineOverlap, TheNextLaunchIsPlacedBeforeTheEventOfTheOneThatRuns) {
                                      "launch", "event"));
 }
 
-TEST_F(EngineOverlap, ALaunchThatNothingFollowsHasItsEventAtOnce) {
+TEST_F(CardOverlap, ALaunchThatNothingFollowsHasItsEventAtOnce) {
   Prepare();
   card->hold = true;
   first->Send(Launch(3));
@@ -66,7 +66,7 @@ TEST_F(EngineOverlap, ALaunchThatNothingFollowsHasItsEventAtOnce) {
   EXPECT_THAT(card->log, ElementsAre("launch", "event", "launch", "event"));
 }
 
-TEST_F(EngineOverlap, LaunchesOfTwoSessionsOnTheSameWorkersDoNotAnswerForEachOther) {
+TEST_F(CardOverlap, LaunchesOfTwoSessionsOnTheSameWorkersDoNotAnswerForEachOther) {
   Prepare();
   card->hold = true;
   first->Send(Launch(3));
@@ -75,7 +75,7 @@ TEST_F(EngineOverlap, LaunchesOfTwoSessionsOnTheSameWorkersDoNotAnswerForEachOth
   EXPECT_THAT(card->log, ElementsAre("launch", "event", "launch", "event"));
 }
 
-TEST_F(EngineOverlap, AHangIsTheLaunchesThatRanNotTheOnePlacedBehindIt) {
+TEST_F(CardOverlap, AHangIsTheLaunchesThatRanNotTheOnePlacedBehindIt) {
   Prepare();
   card->runs_on = [](const LaunchCommand&) { return true; };
   first->Send(Within(Launch(3), 100), Launch(4));
@@ -85,7 +85,7 @@ TEST_F(EngineOverlap, AHangIsTheLaunchesThatRanNotTheOnePlacedBehindIt) {
   EXPECT_EQ(first->ErrorOf(9).cause, (QueuePosition{0, 8}));
 }
 
-TEST_F(EngineOverlap, TheTimeOfALaunchRunsFromTheEndOfTheOneBefore) {
+TEST_F(CardOverlap, TheTimeOfALaunchRunsFromTheEndOfTheOneBefore) {
   Prepare();
   int ended = 0;
   int seen = 0;
@@ -107,7 +107,7 @@ TEST_F(EngineOverlap, TheTimeOfALaunchRunsFromTheEndOfTheOneBefore) {
   EXPECT_EQ(first->ErrorOf(9).reason, "HANG");
 }
 
-TEST_F(EngineOverlap, AFaultIsOfTheLaunchWhoseProgramTheWorkerNames) {
+TEST_F(CardOverlap, AFaultIsOfTheLaunchWhoseProgramTheWorkerNames) {
   Prepare();
   card->hold = true;
   first->SendOn(1, {}, Launch(3));
@@ -135,7 +135,7 @@ TEST_F(EngineOverlap, AFaultIsOfTheLaunchWhoseProgramTheWorkerNames) {
   EXPECT_EQ(first->ErrorOf(1, 1).reason, "DEVICE_RESET");
 }
 
-TEST_F(EngineOverlap, AHangTellsWhichStageStopped) {
+TEST_F(CardOverlap, AHangTellsWhichStageStopped) {
   Prepare();
   card->hold = true;
   card->stall.stage = StalledStage::kWorkers;
@@ -147,7 +147,7 @@ TEST_F(EngineOverlap, AHangTellsWhichStageStopped) {
   EXPECT_THAT(core->GetStatus().last_error, HasSubstr("workers: 1 of 12 have not ended"));
 }
 
-TEST_F(EngineOverlap, TheQueueWhoseTimeIsUpPaysTheOtherRunsAgain) {
+TEST_F(CardOverlap, TheQueueWhoseTimeIsUpPaysTheOtherRunsAgain) {
   Prepare();
   card->hold = true;
   first->Send(Within(Launch(3), 100));
@@ -164,10 +164,10 @@ TEST_F(EngineOverlap, TheQueueWhoseTimeIsUpPaysTheOtherRunsAgain) {
 // ---- kernels on workers of their own
 
 // The programs of two sessions on workers of their own: queue 1 of the first, queue 2 of the second.
-class EngineApart : public EngineOverlap {
+class CardIndependent : public CardOverlap {
  protected:
   void Prepare() {
-    EngineOverlap::Prepare();
+    CardOverlap::Prepare();
     card->runs_on = [this](const LaunchCommand& launch) {
       return running.contains(launch.program->tiles.test(0) ? 1 : 2);
     };
@@ -198,7 +198,7 @@ class EngineApart : public EngineOverlap {
   std::set<uint32_t> running;  // queues whose kernels do not end
 };
 
-TEST_F(EngineApart, ALongOneHoldsUpNobodyWhoNeedsOtherWorkers) {
+TEST_F(CardIndependent, ALongOneHoldsUpNobodyWhoNeedsOtherWorkers) {
   Prepare();
   LearnThatTheFirstTakesLong();
   running = {1};
@@ -214,7 +214,7 @@ TEST_F(EngineApart, ALongOneHoldsUpNobodyWhoNeedsOtherWorkers) {
   EXPECT_EQ(first->Progress(1), 6u);
 }
 
-TEST_F(EngineApart, WhatNeedsTheirWorkersIsNotOvertakenForEver) {
+TEST_F(CardIndependent, WhatNeedsTheirWorkersIsNotOvertakenForEver) {
   Prepare();
   LearnThatTheFirstTakesLong();
   running = {1};
@@ -233,7 +233,7 @@ TEST_F(EngineApart, WhatNeedsTheirWorkersIsNotOvertakenForEver) {
   EXPECT_EQ(second->Progress(2), 2u);
 }
 
-TEST_F(EngineApart, EachIsDoneWhenItsOwnWorkersAre) {
+TEST_F(CardIndependent, EachIsDoneWhenItsOwnWorkersAre) {
   Prepare();
   running = {1, 2};
   first->SendOn(1, {}, Within(Launch(3), 100));
@@ -259,7 +259,7 @@ TEST_F(EngineApart, EachIsDoneWhenItsOwnWorkersAre) {
   EXPECT_EQ(second->Progress(2), 1u);
 }
 
-TEST_F(EngineApart, TheOneWhoseTimeIsUpIsToBlameNotTheOneBesideIt) {
+TEST_F(CardIndependent, TheOneWhoseTimeIsUpIsToBlameNotTheOneBesideIt) {
   Prepare();
   running = {1, 2};
   first->SendOn(1, {}, Within(Launch(3), 10'000));
@@ -272,7 +272,7 @@ TEST_F(EngineApart, TheOneWhoseTimeIsUpIsToBlameNotTheOneBesideIt) {
   EXPECT_EQ(first->ErrorOf(1, 1).reason, "DEVICE_RESET");
 }
 
-TEST_F(EngineApart, ManyShortOnesDoNotGiveALongOneMoreTime) {
+TEST_F(CardIndependent, ManyShortOnesDoNotGiveALongOneMoreTime) {
   Prepare();
   running = {1};
   first->SendOn(1, {}, Within(Launch(3), 500));
@@ -283,7 +283,7 @@ TEST_F(EngineApart, ManyShortOnesDoNotGiveALongOneMoreTime) {
   EXPECT_EQ(first->ErrorOf(1, 1).reason, "HANG");
 }
 
-TEST_F(EngineApart, AnEndThatTheCardDoesNotReportIsNotTheKernelsFault) {
+TEST_F(CardIndependent, AnEndThatTheCardDoesNotReportIsNotTheKernelsFault) {
   Prepare();
   bool late = true;
   card->late_completions = [&late](uint32_t) { return late; };
@@ -300,7 +300,7 @@ TEST_F(EngineApart, AnEndThatTheCardDoesNotReportIsNotTheKernelsFault) {
   EXPECT_EQ(first->Progress(1), 1u);
 }
 
-TEST_F(EngineApart, EachPaysForItsOwnTime) {
+TEST_F(CardIndependent, EachPaysForItsOwnTime) {
   Prepare();
   const uint64_t before[] = {DeviceNs(first.get()), DeviceNs(second.get())};
   running = {1, 2};
@@ -318,7 +318,7 @@ TEST_F(EngineApart, EachPaysForItsOwnTime) {
   EXPECT_EQ(DeviceNs(second.get()) - before[1], 1'000'000u);
 }
 
-TEST_F(EngineApart, WhoIsBehindAnotherOnItsWorkersPaysFromItsEnd) {
+TEST_F(CardIndependent, WhoIsBehindAnotherOnItsWorkersPaysFromItsEnd) {
   Prepare();
   const uint64_t before = DeviceNs(second.get());
   running = {2};
@@ -332,7 +332,7 @@ TEST_F(EngineApart, WhoIsBehindAnotherOnItsWorkersPaysFromItsEnd) {
 
 // ---- times
 
-TEST_F(EngineOverlap, ATransferThatMovesIsGivenMoreTime) {
+TEST_F(CardOverlap, ATransferThatMovesIsGivenMoreTime) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 100;
@@ -351,7 +351,7 @@ TEST_F(EngineOverlap, ATransferThatMovesIsGivenMoreTime) {
   EXPECT_THAT(first->errors, IsEmpty()) << "it is tried once more";
 }
 
-TEST_F(EngineOverlap, ALaunchHasItsTimeAndNoMore) {
+TEST_F(CardOverlap, ALaunchHasItsTimeAndNoMore) {
   Prepare();
   card->hold = true;
   card->moves = 100;
@@ -361,7 +361,7 @@ TEST_F(EngineOverlap, ALaunchHasItsTimeAndNoMore) {
   EXPECT_EQ(first->ErrorOf(8).reason, "HANG");
 }
 
-TEST_F(EngineOverlap, WhatTheCardWaitsForOnAnotherQueueCostsNoTime) {
+TEST_F(CardOverlap, WhatTheCardWaitsForOnAnotherQueueCostsNoTime) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 50;
@@ -379,7 +379,7 @@ TEST_F(EngineOverlap, WhatTheCardWaitsForOnAnotherQueueCostsNoTime) {
   EXPECT_EQ(card->boots, 1);
 }
 
-TEST_F(EngineOverlap, ABootKeepsTheHeartbeatGoing) {
+TEST_F(CardOverlap, ABootKeepsTheHeartbeatGoing) {
   Prepare();
   const uint64_t before = core->heartbeat();
   int looks = 0;
@@ -389,7 +389,7 @@ TEST_F(EngineOverlap, ABootKeepsTheHeartbeatGoing) {
   EXPECT_GE(core->heartbeat(), before + 999);
 }
 
-TEST_F(EngineOverlap, TimeoutsReachTheShutdown) {
+TEST_F(CardOverlap, TimeoutsReachTheShutdown) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 70;
@@ -401,4 +401,4 @@ TEST_F(EngineOverlap, TimeoutsReachTheShutdown) {
 }
 
 }  // namespace
-}  // namespace ttfd::engine_overlap_test
+}  // namespace ttfd::card_overlap_test

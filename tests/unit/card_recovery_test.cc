@@ -2,18 +2,18 @@
 #include <gmock/gmock.h>
 
 #include "daemon/session/status_reason.h"
-#include "tests/support/culprit_fixture.h"
+#include "tests/support/offender_fixture.h"
 
-namespace ttfd::engine_recovery_test {
+namespace ttfd::card_recovery_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-using EngineRecovery = CulpritTest;
+using CardRecovery = OffenderTest;
 
-TEST_F(EngineRecovery, ACardIsJudgedWhenNothingCanBeginOnItAnyMore) {
+TEST_F(CardRecovery, ACardIsJudgedWhenNothingCanBeginOnItAnyMore) {
   for (const bool by_an_administrator : {false, true}) {
     Prepare();
     int judged = 0;
@@ -23,7 +23,7 @@ TEST_F(EngineRecovery, ACardIsJudgedWhenNothingCanBeginOnItAnyMore) {
       return std::optional<ExecutionState>();
     };
     card->hold = true;
-    culprit->Send(Launch(3));
+    offender->Send(Launch(3));
     other->Send(Launch(3));
     core->RunOnce();
     EXPECT_FALSE(card->halted);
@@ -36,26 +36,26 @@ TEST_F(EngineRecovery, ACardIsJudgedWhenNothingCanBeginOnItAnyMore) {
     RunAll();
     EXPECT_GT(judged, 0);
     EXPECT_EQ(card->boots, 2);
-    culprit.reset();
+    offender.reset();
     other.reset();
   }
 }
 
-TEST_F(EngineRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
+TEST_F(CardRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
   Prepare();
   card->on_launch = [this](const LaunchCommand&) {
     card->on_launch = nullptr;
     return Error(StatusCode::kFailedPrecondition, "unmapped address 0x123 at tile (1,2) BRISC");
   };
-  culprit->Send(Launch(3), Read(1, 0, 16));
-  culprit->Run();
-  const ErrorReply error = culprit->ErrorOf(5);
+  offender->Send(Launch(3), Read(1, 0, 16));
+  offender->Run();
+  const ErrorReply error = offender->ErrorOf(5);
   EXPECT_EQ(error.code, StatusCode::kAborted);
   EXPECT_EQ(error.reason, "DEVICE_FAULT");
   EXPECT_FALSE(error.retryable);
   EXPECT_THAT(error.message, HasSubstr("unmapped address 0x123"));
   EXPECT_THAT(error.message, HasSubstr("waypoint KRUN, pc 0x10040")) << "where the harts stood";
-  EXPECT_EQ(culprit->ErrorOf(6).cause, (QueuePosition{0, 5}));
+  EXPECT_EQ(offender->ErrorOf(6).cause, (QueuePosition{0, 5}));
   EXPECT_EQ(card->boots, 2);
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   EXPECT_EQ(core->GetStatus().device_resets, 1u);
@@ -68,22 +68,22 @@ TEST_F(EngineRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
   BatchRequest clear;
   clear.clears_error = 5;
   clear.commands = {Launch(3), Read(1, 0, 4096)};
-  culprit->SendBatch(clear);
-  culprit->Run();
-  EXPECT_EQ(culprit->Data(8), Pattern(4096)) << "the culprit may go on, too";
+  offender->SendBatch(clear);
+  offender->Run();
+  EXPECT_EQ(offender->Data(8), Pattern(4096)) << "the offender may go on, too";
 }
 
-TEST_F(EngineRecovery, InnocentWorkInFlightRunsAgainAndItsOwnerHearsNothing) {
+TEST_F(CardRecovery, InnocentWorkInFlightRunsAgainAndItsOwnerHearsNothing) {
   Prepare();
   int launches = 0;
   card->on_launch = [&launches](const LaunchCommand&) {
     return ++launches == 1 ? Error(StatusCode::kFailedPrecondition, "died") : OkStatus();
   };
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   other->Send(InlineWrite(1, 0, Pattern(64, 2)), Launch(3), Read(1, 0, 64));
   other->Run();
-  culprit->Take();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_FAULT");
+  offender->Take();
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_FAULT");
   EXPECT_EQ(card->boots, 2);
   EXPECT_THAT(other->errors, IsEmpty());
   EXPECT_EQ(other->Data(7), Pattern(64, 2));
@@ -91,12 +91,12 @@ TEST_F(EngineRecovery, InnocentWorkInFlightRunsAgainAndItsOwnerHearsNothing) {
 }
 
 // The write behind it, on another queue, waits for it; what came between had to be given up.
-TEST_F(EngineRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
+TEST_F(CardRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
   Prepare();
   other->OpenQueue(TransferQueue(1));
   other->Run();
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
   const uint64_t write = other->Send(InlineWrite(1, 1024, Pattern(64, 2)), Read(1, 0, 64));
   const uint64_t later = other->SendOn(1, {{0, write + 1}}, InlineWrite(1, 0, Pattern(64, 3)));
@@ -109,25 +109,25 @@ TEST_F(EngineRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
   for (int i = 0; i < 100; ++i) {
     core->RunOnce();
     other->Take();
-    culprit->Take();
+    offender->Take();
   }
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  EXPECT_EQ(offender->ErrorOf(5).reason, "HANG");
   EXPECT_EQ(other->ErrorOf(write + 1).reason, "DEVICE_RESET") << "it cannot be read again";
   EXPECT_EQ(other->Progress(1), later) << "ended, one way or the other";
   EXPECT_FALSE(core->RunOnce()) << "nothing is left";
-  culprit->OpenQueue(TransferQueue(1));
-  culprit->SendOn(1, {}, Read(1, 0, 64));
+  offender->OpenQueue(TransferQueue(1));
+  offender->SendOn(1, {}, Read(1, 0, 64));
   for (int i = 0; i < 100; ++i) core->RunOnce();
-  culprit->Take();
-  EXPECT_EQ(culprit->Progress(1), 1u) << "the hardware queue is nobody's";
+  offender->Take();
+  EXPECT_EQ(offender->Progress(1), 1u) << "the hardware queue is nobody's";
 }
 
-TEST_F(EngineRecovery, ALaunchThatHadBegunDoesNotRunAgainBecauseTheOneBeforeWasNotSeenToEnd) {
+TEST_F(CardRecovery, ALaunchThatHadBegunDoesNotRunAgainBecauseTheOneBeforeWasNotSeenToEnd) {
   Prepare();
   int launches = 0;
   card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
   const uint64_t first = card->submitted(0);
   other->Send(Launch(3));
@@ -139,67 +139,67 @@ TEST_F(EngineRecovery, ALaunchThatHadBegunDoesNotRunAgainBecauseTheOneBeforeWasN
   };
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
   card->hold = false;
-  culprit->Run();
+  offender->Run();
   other->Run();
-  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_THAT(offender->errors, IsEmpty());
   EXPECT_EQ(other->ErrorOf(5).reason, "HANG");
   EXPECT_EQ(launches, 0);
 }
 
-TEST_F(EngineRecovery, WhatEndedBeforeTheFaultEndedWell) {
+TEST_F(CardRecovery, WhatEndedBeforeTheFaultEndedWell) {
   Prepare();
   card->on_launch = [](const LaunchCommand&) {
     return Error(StatusCode::kFailedPrecondition, "died");
   };
-  culprit->Send(InlineWrite(1, 0, Pattern(64, 2)), Read(1, 0, 64), Launch(3));
-  culprit->Run();
-  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kOk);
-  EXPECT_EQ(culprit->Data(6), Pattern(64, 2));
-  EXPECT_EQ(culprit->ErrorOf(7).reason, "DEVICE_FAULT");
+  offender->Send(InlineWrite(1, 0, Pattern(64, 2)), Read(1, 0, 64), Launch(3));
+  offender->Run();
+  EXPECT_EQ(offender->ErrorOf(5).code, StatusCode::kOk);
+  EXPECT_EQ(offender->Data(6), Pattern(64, 2));
+  EXPECT_EQ(offender->ErrorOf(7).reason, "DEVICE_FAULT");
 }
 
-TEST_F(EngineRecovery, WorkThatHadNotStartedIsNotTouched) {
+TEST_F(CardRecovery, WorkThatHadNotStartedIsNotTouched) {
   options.card.window_commands = 1;
   Prepare();
   card->on_launch = [this](const LaunchCommand&) {
     card->on_launch = nullptr;
     return Error(StatusCode::kFailedPrecondition, "died");
   };
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   other->Send(Launch(3), Read(1, 0, 4096));
   other->Run();
   EXPECT_THAT(other->errors, IsEmpty());
   EXPECT_EQ(other->Data(6), Pattern(4096));
 }
 
-TEST_F(EngineRecovery, ALaunchBeyondItsTimeoutIsAHang) {
+TEST_F(CardRecovery, ALaunchBeyondItsTimeoutIsAHang) {
   Prepare();
   card->hold = true;
   LaunchRequest launch = Launch(3);
   launch.timeout_ms = 100;
-  culprit->Send(launch);
+  offender->Send(launch);
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(99));
   core->RunOnce();
-  culprit->Take();
-  EXPECT_THAT(culprit->errors, IsEmpty());
+  offender->Take();
+  EXPECT_THAT(offender->errors, IsEmpty());
   clock.Advance(std::chrono::milliseconds(2));
   core->RunOnce();
-  culprit->Take();
-  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kAborted);
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
-  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("100 ms"));
+  offender->Take();
+  EXPECT_EQ(offender->ErrorOf(5).code, StatusCode::kAborted);
+  EXPECT_EQ(offender->ErrorOf(5).reason, "HANG");
+  EXPECT_THAT(offender->ErrorOf(5).message, HasSubstr("100 ms"));
   EXPECT_EQ(card->boots, 2);
 }
 
-TEST_F(EngineRecovery, WhileTheCardsClockStandsStillNothingHangs) {
+TEST_F(CardRecovery, WhileTheCardsClockStandsStillNothingHangs) {
   StoppableClock card_clock(clock);
   options.card.device_clock = &card_clock;
   Prepare();
   card->hold = true;
   LaunchRequest launch = Launch(3);
   launch.timeout_ms = 100;
-  culprit->Send(launch);
+  offender->Send(launch);
   other->Send(InlineWrite(1, 0, Pattern(64, 2)));
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(60));
@@ -208,18 +208,18 @@ TEST_F(EngineRecovery, WhileTheCardsClockStandsStillNothingHangs) {
     clock.Advance(std::chrono::seconds(3));
     core->RunOnce();
   }
-  culprit->Take();
-  EXPECT_THAT(culprit->errors, IsEmpty());
+  offender->Take();
+  EXPECT_THAT(offender->errors, IsEmpty());
   EXPECT_EQ(card->boots, 1);
   // What had passed before counts.
   card_clock.Go();
   clock.Advance(std::chrono::milliseconds(50));
   core->RunOnce();
-  culprit->Take();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  offender->Take();
+  EXPECT_EQ(offender->ErrorOf(5).reason, "HANG");
 }
 
-TEST_F(EngineRecovery, WhoSharesTheDeviceThreadIsAttendedToWhenItIsIdle) {
+TEST_F(CardRecovery, WhoSharesTheDeviceThreadIsAttendedToWhenItIsIdle) {
   int asked = 0;
   bool at_work = false;
   options.card.attend = [&] {
@@ -234,81 +234,81 @@ TEST_F(EngineRecovery, WhoSharesTheDeviceThreadIsAttendedToWhenItIsIdle) {
   EXPECT_FALSE(core->RunOnce());
   EXPECT_EQ(asked, 2);
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   asked = 0;
   EXPECT_TRUE(core->RunOnce());
   EXPECT_EQ(asked, 0) << "the card is polled anyway";
 }
 
-TEST_F(EngineRecovery, TheDeviceMayKnowAHangAtOnce) {
+TEST_F(CardRecovery, TheDeviceMayKnowAHangAtOnce) {
   Prepare();
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   card->next_poll =
       Error(StatusCode::kDeadlineExceeded, "nothing can move any more: event 7 is due");
-  culprit->Run();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  offender->Run();
+  EXPECT_EQ(offender->ErrorOf(5).reason, "HANG");
 }
 
-TEST_F(EngineRecovery, ManyLaunchesMayTakeLongerThanTheTimeoutOfOne) {
+TEST_F(CardRecovery, ManyLaunchesMayTakeLongerThanTheTimeoutOfOne) {
   Prepare();
   card->clock = &clock;
   card->cost = [](const Command&) { return Duration(std::chrono::milliseconds(80)); };
   for (int i = 0; i < 20; ++i) {
     LaunchRequest launch = Launch(3);
     launch.timeout_ms = 100;
-    culprit->Send(launch);
+    offender->Send(launch);
   }
   card->completes_per_poll = 1;
-  culprit->Run();
-  EXPECT_THAT(culprit->errors, IsEmpty());
+  offender->Run();
+  EXPECT_THAT(offender->errors, IsEmpty());
   EXPECT_EQ(card->boots, 1);
 }
 
-TEST_F(EngineRecovery, ATransferWithoutProgressIsAHangOfNobodysAndTriedOnceMore) {
+TEST_F(CardRecovery, ATransferWithoutProgressIsAHangOfNobodysAndTriedOnceMore) {
   Prepare();
   card->hold = true;
-  culprit->Send(Read(1, 0, 16));
+  offender->Send(Read(1, 0, 16));
   for (int i = 0; i < 2; ++i) {
     core->RunOnce();
-    culprit->Take();
-    EXPECT_THAT(culprit->errors, IsEmpty());
+    offender->Take();
+    EXPECT_THAT(offender->errors, IsEmpty());
     clock.Advance(std::chrono::milliseconds(options.timeouts.operation_ms + 1));
     core->RunOnce();
   }
-  culprit->Take();
+  offender->Take();
   EXPECT_EQ(card->boots, 3);
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
-  EXPECT_TRUE(culprit->ErrorOf(5).retryable);
-  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("operation timeout"));
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_TRUE(offender->ErrorOf(5).retryable);
+  EXPECT_THAT(offender->ErrorOf(5).message, HasSubstr("operation timeout"));
 }
 
 // As a queue looks whose event word was written over. What comes later on the other queue is not what it waits for.
-TEST_F(EngineRecovery, AWaitForAnotherQueueThatHasNothingOlderIsAHang) {
+TEST_F(CardRecovery, AWaitForAnotherQueueThatHasNothingOlderIsAHang) {
   Prepare();
   other->OpenQueue(TransferQueue(1));
   other->Run();
   card->hold = true;
   card->waits_for_queue = [](uint32_t queue) { return queue == 0; };
-  culprit->Send(Read(1, 0, 16));
+  offender->Send(Read(1, 0, 16));
   core->RunOnce();
   other->SendOn(1, {}, Read(1, 0, 16));
-  for (int i = 0; i < 4 && culprit->errors.empty(); ++i) {
+  for (int i = 0; i < 4 && offender->errors.empty(); ++i) {
     core->RunOnce();
     clock.Advance(std::chrono::milliseconds(options.timeouts.operation_ms + 1));
     core->RunOnce();
-    culprit->Take();
+    offender->Take();
   }
   EXPECT_GE(card->boots, 2);
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_RESET");
 }
 
-TEST_F(EngineRecovery, AWaitForAnotherQueueLastsAsLongAsWhatWasThereBefore) {
+TEST_F(CardRecovery, AWaitForAnotherQueueLastsAsLongAsWhatWasThereBefore) {
   Prepare();
   other->OpenQueue(TransferQueue(1));
   other->Run();
   card->hold = true;
   card->waits_for_queue = [](uint32_t queue) { return queue == 1; };
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
   other->SendOn(1, {}, Read(1, 0, 16));
   for (int i = 0; i < 4; ++i) {
@@ -322,13 +322,13 @@ TEST_F(EngineRecovery, AWaitForAnotherQueueLastsAsLongAsWhatWasThereBefore) {
   core->RunOnce();
   EXPECT_EQ(card->boots, 1) << "the read may have begun only just now";
   card->hold = false;
-  culprit->Run();
+  offender->Run();
   other->Run();
-  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_THAT(offender->errors, IsEmpty());
   EXPECT_THAT(other->errors, IsEmpty());
 }
 
-TEST_F(EngineRecovery, WhatTheCardDoesNotTakeIsTriedOnceMore) {
+TEST_F(CardRecovery, WhatTheCardDoesNotTakeIsTriedOnceMore) {
   Prepare();
   for (const StatusCode code : {StatusCode::kInternal, StatusCode::kDeadlineExceeded}) {
     const int boots = card->boots;
@@ -336,57 +336,57 @@ TEST_F(EngineRecovery, WhatTheCardDoesNotTakeIsTriedOnceMore) {
       const auto* read = std::get_if<ReadCommand>(&command);
       return read != nullptr && read->size == 48 ? Error(code, "no") : OkStatus();
     };
-    const uint64_t refused = culprit->Send(Read(1, 0, 48));
+    const uint64_t refused = offender->Send(Read(1, 0, 48));
     other->Send(Launch(3), Read(1, 0, 4096));
     for (int i = 0; i < 100; ++i) core->RunOnce();
-    culprit->Take();
+    offender->Take();
     other->Take();
     EXPECT_EQ(card->boots, boots + 2);
-    EXPECT_EQ(culprit->ErrorOf(refused).reason, "DEVICE_RESET");
+    EXPECT_EQ(offender->ErrorOf(refused).reason, "DEVICE_RESET");
     EXPECT_THAT(other->errors, IsEmpty());
     BatchRequest clear;
     clear.clears_error = refused;
     clear.commands = {Read(1, 0, 16)};
-    culprit->SendBatch(clear);
-    culprit->Run();
-    EXPECT_EQ(culprit->Progress(), refused + 1);
+    offender->SendBatch(clear);
+    offender->Run();
+    EXPECT_EQ(offender->Progress(), refused + 1);
   }
 }
 
-TEST_F(EngineRecovery, WhatIsSuspectedTwiceIsGivenUpWhateverWasOverwritten) {
+TEST_F(CardRecovery, WhatIsSuspectedTwiceIsGivenUpWhateverWasOverwritten) {
   Prepare();
-  const uint64_t read = culprit->Send(Read(1, 0, 16));
+  const uint64_t read = offender->Send(Read(1, 0, 16));
   card->state = [](const Ticket&) { return ExecutionState::kNotStarted; };
   card->stall.damage.emplace_back();
   for (int i = 0; i < 100; ++i) {
     card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
     core->RunOnce();
   }
-  culprit->Take();
+  offender->Take();
   EXPECT_EQ(card->boots, 1 + 2);
-  EXPECT_EQ(culprit->ErrorOf(read).reason, "DEVICE_RESET");
-  EXPECT_TRUE(culprit->ErrorOf(read).retryable);
+  EXPECT_EQ(offender->ErrorOf(read).reason, "DEVICE_RESET");
+  EXPECT_TRUE(offender->ErrorOf(read).retryable);
   card->next_poll = OkStatus();
   other->Send(Launch(3), Read(1, 0, 4096));
   other->Run();
   EXPECT_THAT(other->errors, IsEmpty()) << "the card is there";
 }
 
-TEST_F(EngineRecovery, TimeoutsCanBeChangedWhileRunning) {
+TEST_F(CardRecovery, TimeoutsCanBeChangedWhileRunning) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 50;
   ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
   timeouts = {};
   timeouts.kernel_ms = 30;
-  ASSERT_TRUE(core->SetTimeouts(culprit->id(), timeouts).ok());
+  ASSERT_TRUE(core->SetTimeouts(offender->id(), timeouts).ok());
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(31));
   core->RunOnce();
-  culprit->Take();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  offender->Take();
+  EXPECT_EQ(offender->ErrorOf(5).reason, "HANG");
   other->Send(Read(1, 0, 16));
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(51));
@@ -398,11 +398,11 @@ TEST_F(EngineRecovery, TimeoutsCanBeChangedWhileRunning) {
   EXPECT_THAT(other->errors, IsEmpty()) << "a read can be done again";
 }
 
-TEST_F(EngineRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
+TEST_F(CardRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 20;
-  ASSERT_TRUE(core->SetTimeouts(culprit->id(), timeouts).ok());
+  ASSERT_TRUE(core->SetTimeouts(offender->id(), timeouts).ok());
   card->hold = true;
   other->Send(Read(1, 0, 16));
   core->RunOnce();
@@ -412,39 +412,39 @@ TEST_F(EngineRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   card->hold = false;
   other->Run();
   card->hold = true;
-  culprit->Send(Read(1, 0, 16));
+  offender->Send(Read(1, 0, 16));
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(21));
   core->RunOnce();
-  culprit->Take();
+  offender->Take();
   EXPECT_EQ(core->GetStatus().device_resets, 1u);
   EXPECT_THAT(core->GetStatus().last_error, HasSubstr("20 ms (operation timeout)"));
-  EXPECT_TRUE(culprit->errors.empty()) << "it is tried once more";
+  EXPECT_TRUE(offender->errors.empty()) << "it is tried once more";
 }
 
-TEST_F(EngineRecovery, ALaunchHasTheCardToItself) {
+TEST_F(CardRecovery, ALaunchHasTheCardToItself) {
   Prepare();
-  culprit->Send(InlineWrite(1, 0, Pattern(64)), InlineWrite(1, 64, Pattern(64)), Launch(3),
-                Read(1, 0, 16));
-  culprit->Run();
+  offender->Send(InlineWrite(1, 0, Pattern(64)), InlineWrite(1, 64, Pattern(64)), Launch(3),
+                 Read(1, 0, 16));
+  offender->Run();
   EXPECT_THAT(card->log,
               ElementsAre("write 64", "write 64", "event", "launch", "event", "read 16", "event"));
 }
 
-TEST_F(EngineRecovery, ABootThatFailsIsTriedAgain) {
+TEST_F(CardRecovery, ABootThatFailsIsTriedAgain) {
   Prepare();
   card->failing_boots = 1;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
-  culprit->Run();
+  offender->Run();
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   EXPECT_EQ(card->boots, 3);
 }
 
-TEST_F(EngineRecovery, ACardThatDoesNotComeBackEndsEverySession) {
+TEST_F(CardRecovery, ACardThatDoesNotComeBackEndsEverySession) {
   Prepare();
   card->failing_boots = 2;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   core->RunOnce();
   EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
@@ -473,32 +473,32 @@ TEST_F(EngineRecovery, ACardThatDoesNotComeBackEndsEverySession) {
   EXPECT_EQ(client->Progress(), 2u);
 }
 
-TEST_F(EngineRecovery, AnAdministratorsResetCostsWhatIsInFlightARetry) {
+TEST_F(CardRecovery, AnAdministratorsResetCostsWhatIsInFlightARetry) {
   Prepare();
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
   bool done = false;
   ASSERT_TRUE(core->ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
   card->hold = false;
   RunAll();
-  culprit->Take();
+  offender->Take();
   EXPECT_TRUE(done);
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_RESET");
   EXPECT_EQ(card->boots, 2);
 }
 
-TEST_F(EngineRecovery, FullRingsOnlySlowDown) {
+TEST_F(CardRecovery, FullRingsOnlySlowDown) {
   Prepare();
   card->room = 2;
-  for (int i = 0; i < 50; ++i) culprit->Send(InlineWrite(1, 0, Pattern(64)), Launch(3));
-  culprit->Run();
-  EXPECT_THAT(culprit->errors, IsEmpty());
-  EXPECT_EQ(culprit->Progress(), 104u);
+  for (int i = 0; i < 50; ++i) offender->Send(InlineWrite(1, 0, Pattern(64)), Launch(3));
+  offender->Run();
+  EXPECT_THAT(offender->errors, IsEmpty());
+  EXPECT_EQ(offender->Progress(), 104u);
 }
 
 // A card that another process resets or removes.
-class EngineLostCard : public EngineRecovery {
+class CardLost : public CardRecovery {
  protected:
   void SetUp() override {
     Prepare();
@@ -523,7 +523,7 @@ class EngineLostCard : public EngineRecovery {
   void Remove() { card->presence = Error(StatusCode::kUnavailable, "its registers read all ones"); }
 };
 
-TEST_F(EngineLostCard, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
+TEST_F(CardLost, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
   card->hold = true;
   other->Send(Launch(3));
   core->RunOnce();
@@ -552,7 +552,7 @@ TEST_F(EngineLostCard, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
   EXPECT_THAT(next->errors, IsEmpty());
 }
 
-TEST_F(EngineLostCard, IsNoticedWhileTheCardIsIdle) {
+TEST_F(CardLost, IsNoticedWhileTheCardIsIdle) {
   Remove();
   RunAll();
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady) << "looked at once a second";
@@ -560,16 +560,16 @@ TEST_F(EngineLostCard, IsNoticedWhileTheCardIsIdle) {
   ExpectLost();
 }
 
-TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) {
+TEST_F(CardRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) {
   behaviour.memory_survives_reset = false;
   Prepare();
   card->on_launch = [this](const LaunchCommand&) {
     card->on_launch = nullptr;
     return Error(StatusCode::kFailedPrecondition, "unmapped address");
   };
-  culprit->Send(Launch(3));
-  culprit->Run();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_FAULT") << "who did it hears that first";
+  offender->Send(Launch(3));
+  offender->Run();
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_FAULT") << "who did it hears that first";
   for (TestClient* client : clients()) {
     Status status;
     ASSERT_TRUE(client->Ended(&status));
@@ -584,4 +584,4 @@ TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) 
 }
 
 }  // namespace
-}  // namespace ttfd::engine_recovery_test
+}  // namespace ttfd::card_recovery_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/core_fixture.h"
 
-namespace ttfd::engine_reset_test {
+namespace ttfd::card_reset_test {
 namespace {
 
 using ::testing::Contains;
@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class EngineReset : public CoreTest {
+class CardReset : public CoreTest {
  protected:
   void Prepare() {
     Start();
@@ -30,7 +30,7 @@ class EngineReset : public CoreTest {
 };
 
 // It costs all memory, so it is the second attempt.
-TEST_F(EngineReset, AChipIsResetWhereItsHartsDoNotBoot) {
+TEST_F(CardReset, AChipIsResetWhereItsHartsDoNotBoot) {
   behaviour.resets_chip = true;
   Prepare();
   clients[0]->Send(Launch(3));
@@ -55,7 +55,7 @@ TEST_F(EngineReset, AChipIsResetWhereItsHartsDoNotBoot) {
   EXPECT_THAT(next->errors, IsEmpty());
 }
 
-TEST_F(EngineReset, AChipThatDoesNotBootWithTheDaemonIsReset) {
+TEST_F(CardReset, AChipThatDoesNotBootWithTheDaemonIsReset) {
   behaviour.resets_chip = true;
   behaviour.failing_boots = 1;
   Start();
@@ -64,7 +64,7 @@ TEST_F(EngineReset, AChipThatDoesNotBootWithTheDaemonIsReset) {
 }
 
 // Once: a chip that is silent afterwards is as lost as one that is removed.
-TEST_F(EngineReset, AChipThatFallsSilentIsReset) {
+TEST_F(CardReset, AChipThatFallsSilentIsReset) {
   behaviour.resets_chip = true;
   Prepare();
   card->presence = Error(StatusCode::kDataLoss, "it answers all ones");
@@ -83,7 +83,7 @@ TEST_F(EngineReset, AChipThatFallsSilentIsReset) {
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
 }
 
-TEST_F(EngineReset, TheCardIsInUseWhileThereAreSessions) {
+TEST_F(CardReset, TheCardIsInUseWhileThereAreSessions) {
   std::vector<bool> uses;
   options.card.set_in_use = [&uses](bool in_use) { uses.push_back(in_use); };
   Prepare();
@@ -97,4 +97,4 @@ TEST_F(EngineReset, TheCardIsInUseWhileThereAreSessions) {
 }
 
 }  // namespace
-}  // namespace ttfd::engine_reset_test
+}  // namespace ttfd::card_reset_test

@@ -1,28 +1,28 @@
 // A user whose launches hang or fault too often is quarantined with all its sessions; the card and others are not.
 #include <gmock/gmock.h>
 
-#include "tests/support/culprit_fixture.h"
+#include "tests/support/offender_fixture.h"
 
-namespace ttfd::engine_quarantine_test {
+namespace ttfd::card_quarantine_test {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class QuarantineOfAUser : public CulpritTest {
+class QuarantineOfAUser : public OffenderTest {
  protected:
   void Hang() {
     card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
     BatchRequest batch;
-    batch.clears_error = culprit->Progress();
+    batch.clears_error = offender->Progress();
     batch.commands = {Launch(3)};
-    culprit->SendBatch(std::move(batch));
-    culprit->Run();
-    EXPECT_EQ(culprit->ErrorOf(culprit->Progress()).reason, "HANG");
+    offender->SendBatch(std::move(batch));
+    offender->Run();
+    EXPECT_EQ(offender->ErrorOf(offender->Progress()).reason, "HANG");
   }
   SessionInfoReply Info() {
     for (const SessionInfoReply& info : core->ListSessions()) {
-      if (info.session == culprit->id()) return info;
+      if (info.session == offender->id()) return info;
     }
     return {};
   }
@@ -31,9 +31,9 @@ class QuarantineOfAUser : public CulpritTest {
 TEST_F(QuarantineOfAUser, BeginsWithTheSecondHangWithinAWhile) {
   options.hangs = {2, 60'000};
   Prepare();
-  culprit->OpenQueue(ComputeQueue(1));
-  culprit->Send(BarrierRequest{});
-  culprit->Run();
+  offender->OpenQueue(ComputeQueue(1));
+  offender->Send(BarrierRequest{});
+  offender->Run();
   Hang();
   EXPECT_EQ(Info().state, SessionState::kActive);
   EXPECT_EQ(Info().hangs, 1u);
@@ -43,9 +43,9 @@ TEST_F(QuarantineOfAUser, BeginsWithTheSecondHangWithinAWhile) {
       Info().quarantine_reason,
       HasSubstr("quarantined for 60 s: 2 of its launches hung or faulted within that time"));
 
-  culprit->SendOn(1, {}, Launch(3));
-  culprit->Run();
-  const ErrorReply error = culprit->ErrorOf(1, 1);
+  offender->SendOn(1, {}, Launch(3));
+  offender->Run();
+  const ErrorReply error = offender->ErrorOf(1, 1);
   EXPECT_EQ(error.code, StatusCode::kFailedPrecondition);
   EXPECT_EQ(error.reason, "QUARANTINED");
   EXPECT_THAT(error.message, HasSubstr("an administrator can release it earlier"));
@@ -55,7 +55,7 @@ TEST_F(QuarantineOfAUser, BeginsWithTheSecondHangWithinAWhile) {
   EXPECT_THAT(other->errors, IsEmpty()) << "another user";
   EXPECT_EQ(other->Data(6), Pattern(4096));
 
-  const uint64_t id = culprit->id();
+  const uint64_t id = offender->id();
   EXPECT_EQ(core->ReleaseSession(id + 100).code(), StatusCode::kNotFound);
   ASSERT_TRUE(core->ReleaseSession(id).ok());
   core->HandleAllInput();
@@ -64,9 +64,9 @@ TEST_F(QuarantineOfAUser, BeginsWithTheSecondHangWithinAWhile) {
   batch.queue = 1;
   batch.clears_error = 1;
   batch.commands = {Launch(3), Read(1, 0, 4096)};
-  culprit->SendBatch(std::move(batch));
-  culprit->Run();
-  EXPECT_EQ(culprit->Data(3, 1), Pattern(4096)) << "what it had is still there";
+  offender->SendBatch(std::move(batch));
+  offender->Run();
+  EXPECT_EQ(offender->Data(3, 1), Pattern(4096)) << "what it had is still there";
   EXPECT_EQ(Info().state, SessionState::kActive);
 }
 
@@ -105,62 +105,62 @@ TEST_F(QuarantineOfAUser, WhatHadNotStartedEndsWithTheSameReason) {
   options.hangs = {1, 60'000};
   options.card.window_commands = 1;
   Prepare();
-  culprit->OpenQueue(ComputeQueue(1));
-  culprit->Send(BarrierRequest{});
-  culprit->Run();
+  offender->OpenQueue(ComputeQueue(1));
+  offender->Send(BarrierRequest{});
+  offender->Run();
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
-  culprit->SendOn(1, {}, Launch(3), Read(1, 0, 16));
+  offender->SendOn(1, {}, Launch(3), Read(1, 0, 16));
   card->hold = false;
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
-  culprit->Run();
-  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
-  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "QUARANTINED");
-  EXPECT_EQ(culprit->Progress(1), 2u);
+  offender->Run();
+  EXPECT_EQ(offender->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(offender->ErrorOf(1, 1).reason, "QUARANTINED");
+  EXPECT_EQ(offender->Progress(1), 2u);
 }
 
 TEST_F(QuarantineOfAUser, HoldsForASessionThatSendsNothingMore) {
   options.hangs = {1, 60'000};
   options.card.window_commands = 1;
   Prepare();
-  culprit->OpenQueue(ComputeQueue(1));
-  culprit->Send(BarrierRequest{});
-  culprit->Run();
+  offender->OpenQueue(ComputeQueue(1));
+  offender->Send(BarrierRequest{});
+  offender->Run();
   card->hold = true;
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
-  culprit->SendOn(1, {}, Launch(3));
-  culprit->Finish();
+  offender->SendOn(1, {}, Launch(3));
+  offender->Finish();
   card->hold = false;
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
-  culprit->Run();
-  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
-  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "QUARANTINED");
+  offender->Run();
+  EXPECT_EQ(offender->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(offender->ErrorOf(1, 1).reason, "QUARANTINED");
 }
 
 // All of them were on the card at once.
 TEST_F(QuarantineOfAUser, LaunchesThatHadNotBegunWhenItCameDoNotRun) {
   options.hangs = {1, 60'000};
   Prepare();
-  culprit->OpenQueue(ComputeQueue(1));
-  culprit->Send(BarrierRequest{});
-  culprit->Run();
+  offender->OpenQueue(ComputeQueue(1));
+  offender->Send(BarrierRequest{});
+  offender->Run();
   int launches = 0;
   card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
   card->hold = true;
   const uint64_t before = card->submitted(0);
-  culprit->Send(Launch(3));
+  offender->Send(Launch(3));
   core->RunOnce();
-  culprit->SendOn(1, {}, Launch(3), Read(1, 0, 16));
+  offender->SendOn(1, {}, Launch(3), Read(1, 0, 16));
   core->RunOnce();
   ASSERT_EQ(card->submitted(0), before + 3) << "all on the card";
   card->hold = false;
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
-  culprit->Run();
-  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
-  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "QUARANTINED");
-  EXPECT_EQ(culprit->Progress(1), 2u);
+  offender->Run();
+  EXPECT_EQ(offender->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(offender->ErrorOf(1, 1).reason, "QUARANTINED");
+  EXPECT_EQ(offender->Progress(1), 2u);
   EXPECT_EQ(launches, 0);
   EXPECT_EQ(card->boots, 2);
 }
@@ -198,4 +198,4 @@ TEST_F(QuarantineOfAUser, CanBeSwitchedOff) {
 }
 
 }  // namespace
-}  // namespace ttfd::engine_quarantine_test
+}  // namespace ttfd::card_quarantine_test

@@ -8,12 +8,12 @@
 
 namespace ttfd {
 
-class CulpritTest : public CoreTest {
+class OffenderTest : public CoreTest {
  protected:
   // Both have 4 KiB of DRAM as handle 1, with Pattern(4096) in it, and a program as handle 3; value 5 is next.
   void Prepare() {
     Start();
-    culprit = Connect();
+    offender = Connect();
     other = Connect(1001);
     for (TestClient* client : clients()) {
       client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
@@ -23,9 +23,9 @@ class CulpritTest : public CoreTest {
     card->log.clear();
   }
 
-  std::array<TestClient*, 2> clients() const { return {culprit.get(), other.get()}; }
+  std::array<TestClient*, 2> clients() const { return {offender.get(), other.get()}; }
 
-  std::unique_ptr<TestClient> culprit, other;
+  std::unique_ptr<TestClient> offender, other;
 };
 
 }  // namespace ttfd
