@@ -217,7 +217,7 @@ DaemonOptions Daemon::CoreOptions() {
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);
   options.hang_store = {options_.hangs.folder, options_.hangs.reports, options_.hangs.bytes};
   options.hang_writer.patience = milliseconds(options_.hangs.disk_ms);
-  options.hangs = {options_.hangs.suspend_hangs, options_.hangs.suspend_window_ms};
+  options.hangs = {options_.hangs.quarantine_hangs, options_.hangs.quarantine_window_ms};
   options.card.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.card.overlap = options.scheduler.quantum / 2;
   options.windows.segment_time = options.card.overlap;  // two of them are on the card at a time
@@ -230,7 +230,7 @@ DaemonOptions Daemon::CoreOptions() {
   if (debugging_.server != nullptr) {
     options.card.device_clock = &device_clock_;
     options.card.idle_tick = kDebuggerTick;
-    options.card.attend = [this] {
+    options.card.serve_debugger = [this] {
       return debugging_.server->Attend(
           [this](uint64_t clocks) { return device_->Advance(clocks); });
     };

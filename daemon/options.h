@@ -72,8 +72,8 @@ struct HangOptions {
   uint32_t reports = 32;
   uint64_t bytes = uint64_t{64} << 20;
   uint32_t disk_ms = 2000;
-  uint32_t suspend_hangs = 8;
-  uint32_t suspend_window_ms = 600'000;
+  uint32_t quarantine_hangs = 8;
+  uint32_t quarantine_window_ms = 600'000;
 };
 
 struct Options {

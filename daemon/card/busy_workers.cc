@@ -1,4 +1,4 @@
-// Kernels on workers of their own, and what may be given to the card beside them.
+// Independent kernels on the card, and what may run next to them.
 #include "daemon/card/busy_workers.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ size_t BusyWorkers::slices() const {
                          [](size_t sum, const Set& set) { return sum + set.slices; });
 }
 
-bool BusyWorkers::AdmitBeside(const Slice& slice, const TileSet& workers) const {
+bool BusyWorkers::AdmitWith(const Slice& slice, const TileSet& workers) const {
   return std::none_of(sets_.begin(), sets_.end(), [&](const Set& set) {
     if (workers.any() && (workers & set.workers).none()) return false;
     return !slice.runs_kernels() || slice.share().session != set.session || set.cost >= window_;

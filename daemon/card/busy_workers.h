@@ -1,9 +1,9 @@
-// Kernels on workers of their own that are on the card, and what may be given to the card beside them.
+// Kernels on workers of their own that are on the card, and what may run next to them.
 //
-// The card goes on beside such kernels unless it is given something that has to wait for them: the next launch on their
-// workers, or a transfer of a queue that has them. It comes to nothing else of the hardware queue before that, so it is
-// not given away before they have ended, however long they take. Launches behind others of their session on
-// the same workers are, for little time, so that the card need not wait for the host between the two.
+// The card continues next to these kernels unless it is given something that has to wait for them: the next launch on
+// their workers, or a transfer of a queue that has them. It comes to nothing else of the hardware queue before that, so
+// it is not submitted before they have ended, however long they take. Launches behind others of their session on the
+// same workers are, for little time, so that the card need not wait for the host between the two.
 //
 // Pure data structure.
 #pragma once
@@ -40,7 +40,7 @@ class BusyWorkers {
 
   // Would the card come to it at once, or soon? `workers`: that it is to have; none: all.
   bool Admit(const Slice& slice, const TileSet& workers) const {
-    return sets_.empty() || AdmitBeside(slice, workers);
+    return sets_.empty() || AdmitWith(slice, workers);
   }
 
  private:
@@ -50,7 +50,7 @@ class BusyWorkers {
     Duration cost{};
     size_t slices = 0;
   };
-  bool AdmitBeside(const Slice& slice, const TileSet& workers) const;
+  bool AdmitWith(const Slice& slice, const TileSet& workers) const;
   std::vector<Set>::iterator SetOf(const Slice& slice);
 
   Duration window_;

@@ -137,7 +137,7 @@ bool CardExecutor::EndRound(bool had_input) {
   if (news) backoff_.Restart();
   if (news && options_.on_round_end) options_.on_round_end(idle);
   reading_.ReadIfRequested();
-  if (idle && options_.attend) idle = !options_.attend();
+  if (idle && options_.serve_debugger) idle = !options_.serve_debugger();
   return idle;
 }
 

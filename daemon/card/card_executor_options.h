@@ -1,4 +1,4 @@
-// What the device thread is told when it is made.
+// Options of the device thread.
 #pragma once
 
 #include <cstddef>
@@ -20,31 +20,31 @@ struct CardExecutorOptions {
   // card need not wait for the host between the two.
   Duration overlap = std::chrono::microseconds(500);
   // The same as `window` for the kernels of a session on workers of its own: what it may have there ahead of
-  // completion. They run beside everybody else's; but behind one of them the card waits with another.
+  // completion. They run next to those of other sessions; but behind one of them the card waits with another.
   Duration independent_window = std::chrono::milliseconds(1);
   // Commands of a hardware queue ahead of completion, however cheap.
   size_t window_commands = 512;
-  // Longest sleep of the idle device thread, so that its heartbeat goes on (systemd's watchdog reads it).
+  // Longest sleep of the idle device thread, so that its heartbeat continues (systemd's watchdog reads it).
   Duration idle_tick = std::chrono::seconds(2);
   // How long to look for new work before sleeping: a wake costs 7 us to give and 23 us until it is felt.
   Duration spin = Duration::zero();
   uint32_t boot_attempts = 2;  // of one recovery, before the device counts as lost for good
-  // The card's time, which stands still while a debugger has stopped the card: what its timeouts are measured
+  // The card's time, which stops while a debugger has stopped the card: what its timeouts are measured
   // with. Null: the executor's own clock. Outlives the executor.
   Clock* device_clock = nullptr;
-  // What works are charged by, asked on the device thread. A device that runs on that thread stands still when the
-  // thread does, and nobody is to pay for that. Null: the card's time. Outlives the executor.
+  // The clock that slices are charged by, read on the device thread. A device that runs on that thread stops when the
+  // thread does, and no user pays for that. Null: the card's time. Outlives the executor.
   Clock* work_clock = nullptr;
   // What hang reports are given to; null: they are only logged. Outlives the executor.
   HangKeeper* hangs = nullptr;
-  // Device thread, when it has nothing to do: looks after somebody who shares it (a debugger). True: wants to be
-  // asked again at once.
-  std::function<bool()> attend;
+  // Device thread, when it has nothing to do: serves a debugger that shares it. True: it is to be called
+  // again at once.
+  std::function<bool()> serve_debugger;
   // Device thread: there are sessions from now on, or none (Device::SetInUse).
   std::function<void(bool in_use)> set_in_use;
   // Device thread: Device::ReadHealth.
   std::function<std::optional<CardHealth>()> read_health = [] { return std::nullopt; };
-  // Device thread, once when it starts and at the end of every round in which owners heard
+  // Device thread, once when it starts and at the end of every round in which sessions received
   // something; idle: nothing else to do.
   std::function<void()> on_thread_start;
   std::function<void(bool idle)> on_round_end;

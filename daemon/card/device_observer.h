@@ -15,7 +15,7 @@ class Session;
 class DeviceObserver {
  public:
   virtual ~DeviceObserver() = default;
-  // `why` tells what made the card be reset, or why it is lost for good.
+  // `why`: what made the card be reset, or why it is lost for good.
   virtual void DeviceStateChanged(DeviceState state, const std::string& why) = 0;
   // A launch of this session hung or faulted; its command has failed.
   virtual void SessionHung(Session& /*session*/, const std::string& /*report*/) {}

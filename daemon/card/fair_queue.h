@@ -14,7 +14,7 @@
 // So a flow that uses less than its share waits for what is in service, and any flow gets its share up to a quantum
 // and the longest operation on either side.
 //
-// A node that cannot be served when its turn comes (it waits for another queue, a lease, busy workers) is as one that
+// A node that cannot be served when it is next (it waits for another queue, a lease, busy workers) is as one that
 // is not backlogged.
 #pragma once
 
@@ -35,7 +35,7 @@ struct FairNode {
   uint64_t order = 0;   // of equal tags the node that became backlogged first
   bool active = false;  // backlogged
   bool fresh = false;   // goes first: it was not served since it became backlogged with a small tag
-  bool skipped = false;  // could not be served when its turn came last
+  bool skipped = false;  // could not be served when it was next last
 };
 
 // The nodes below one parent.

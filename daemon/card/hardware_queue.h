@@ -63,7 +63,7 @@ struct HardwareQueue {
   uint64_t uncovered = 0;
 
   std::atomic<uint32_t> shown_in_flight{0};
-  std::atomic<uint32_t> shown_waiting{0};  // queues of sessions whose next slice waits for its turn
+  std::atomic<uint32_t> shown_waiting{0};    // queues of sessions whose next slice waits
   std::atomic<uint64_t> shown_completed{0};  // slices, since the daemon started
   std::atomic<uint64_t> shown_busy_ns{0};    // device time of slices that have ended, since then
   // Device time of slices on the card, at the last reading. 0 after any has ended.

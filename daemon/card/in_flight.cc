@@ -83,7 +83,7 @@ void InFlight::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_no
   }
 }
 
-// Whoever has failed receives nothing any more.
+// A session whose command has failed receives nothing of it any more.
 void InFlight::Printed(CardOutput::Print& print) {
   SubmittedSlice* const found = Find(print.ticket);
   if (found == nullptr) return;
@@ -92,7 +92,7 @@ void InFlight::Printed(CardOutput::Print& print) {
 }
 
 // What has ended shares the time since the first of it could run, by what each was expected to take: the card comes to
-// a slice when the one before has ended. Independent kernels do so by their workers, and with nobody else.
+// a slice when the one before has ended. Independent kernels share by their workers alone.
 void InFlight::Measure(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
   const auto part = [](const Slice& slice, double expected, Duration of) {
     return Duration(static_cast<Duration::rep>(static_cast<double>(slice.times.cost.count()) /
@@ -112,7 +112,7 @@ void InFlight::Measure(HardwareQueue& queue, TimePoint now, TimePoint work_now) 
     }
     const double expected = std::max(1.0, static_cast<double>(cost.count()));
     const Watch& watch = owners_[first].watch;
-    // It ended together with what it waited for: how long it ran itself is anybody's guess.
+    // It ended together with what it waited for: how long it ran itself is not known.
     const Duration ran = watch.begun ? now - watch.began : cost;
     const Duration used = watch.begun ? work_now - watch.work_began : cost;
     TimePoint free_at = now - ran;
@@ -152,7 +152,7 @@ void InFlight::Retire(TimePoint now) {
   output_.Clear();
 }
 
-// What ended beside independent kernels that have not is not at the front.
+// A slice that ended next to independent kernels that have not is not at the front.
 void InFlight::RetireQueue(HardwareQueue& queue, TimePoint now) {
   for (const Ticket& ticket : output_.ended) {
     if (ticket.hardware_queue != queue.index) continue;

@@ -35,7 +35,7 @@ class LeaseGate {
 
   // Something is leased.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
-  // Leases keep such a command of a shared session from the card now.
+  // Leases keep commands of shared sessions on these workers from the card now.
   bool Blocks(const WorkerUse& use) const ABSL_LOCKS_EXCLUDED(mu_);
   static WorkerUse UseOf(const Slice& slice);
 

@@ -109,7 +109,7 @@ Status QueueWatchdog::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry
       return OkStatus();
     }
   }
-  // What it waits for may be more than is known here: room in the kernel caches, or a sub-device's number.
+  // What it waits for may be more than is known here: space in the kernel caches, or a sub-device's number.
   const uint64_t turn = entry == nullptr ? std::numeric_limits<uint64_t>::max() : entry->turn;
   if (OlderElsewhere(queue, turn) && probe_.Diagnose(queue.index).waits_for_queue) {
     watch->progress = now;

@@ -104,7 +104,7 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
   SubmittedSlice* const offender = plan.offender.has_value() ? entries[*plan.offender] : nullptr;
   const std::string details =
       StallDetails(report, offender == nullptr ? nullptr : &offender->slice);
-  // An id that cannot be looked up is of no use to anybody.
+  // An id that cannot be looked up is of no use.
   const auto shown_id = [&] {
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();
   };

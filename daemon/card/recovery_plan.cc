@@ -78,8 +78,7 @@ class Planner {
     if (!plan_.suspect.has_value()) return;
     if (slice(*plan_.suspect).suspected > 0 &&
         outcome(*plan_.suspect) == SliceOutcome::kUndecided) {
-      Decide(*plan_.suspect, SliceOutcome::kInterrupted,
-             "the card stopped twice when its turn had come");
+      Decide(*plan_.suspect, SliceOutcome::kInterrupted, "the card stopped twice when it was next");
     }
   }
 

@@ -50,7 +50,7 @@ void Scheduler::NextSliceChanged(SessionQueue& queue) {
   if (!known) flow.queues.push_back(&queue);
 }
 
-bool Scheduler::HasTurn(const SessionQueue& queue) const {
+bool Scheduler::IsEligible(const SessionQueue& queue) const {
   const Slice* const slice = queue.slices.next();
   return slice != nullptr && (gate_ == nullptr || gate_->Admits(*slice)) &&
          slice->MayBeTaken(options_.longest_wait);
@@ -60,23 +60,23 @@ const TileSet& Scheduler::WorkersOf(const Slice& slice) const {
   return gate_ != nullptr ? gate_->WorkersOf(slice) : slice.queue->route.workers;
 }
 
-bool Scheduler::Admits(const Slice& slice, Beside* beside) const {
-  if (beside->busy.empty()) return true;
+bool Scheduler::Admits(const Slice& slice, Admission* admission) const {
+  if (admission->busy.empty()) return true;
   const TileSet& workers = WorkersOf(slice);
-  const bool kept =
-      beside->all_kept || (beside->kept.any() && workers.none()) || (beside->kept & workers).any();
-  if (!kept && beside->busy.Admit(slice, workers)) return true;
-  beside->all_kept |= workers.none();
-  beside->kept |= workers;
+  const bool kept = admission->all_kept || (admission->kept.any() && workers.none()) ||
+                    (admission->kept & workers).any();
+  if (!kept && admission->busy.Admit(slice, workers)) return true;
+  admission->all_kept |= workers.none();
+  admission->kept |= workers;
   return false;
 }
 
 // Null: none of the flow's queues has a turn with what the card may be given.
-SessionQueue* Scheduler::NextQueue(Flow& flow, Beside* beside) const {
+SessionQueue* Scheduler::NextQueue(Flow& flow, Admission* admission) const {
   const size_t count = flow.queues.size();
   for (size_t i = 1; i <= count; ++i) {
     SessionQueue* const queue = flow.queues[(flow.last_queue + i) % count];
-    if (HasTurn(*queue) && Admits(*queue->slices.next(), beside)) return queue;
+    if (IsEligible(*queue) && Admits(*queue->slices.next(), admission)) return queue;
   }
   return nullptr;
 }
@@ -87,17 +87,17 @@ bool Scheduler::empty() const {
   return !fair_.Any([this](FairQueue::Flow& flow) {
     const std::vector<SessionQueue*>& queues = static_cast<Flow&>(flow).queues;
     return std::any_of(queues.begin(), queues.end(),
-                       [this](const SessionQueue* queue) { return HasTurn(*queue); });
+                       [this](const SessionQueue* queue) { return IsEligible(*queue); });
   });
 }
 
 SessionQueue* Scheduler::Next(const BusyWorkers& busy) {
   if (gate_ != nullptr) gate_->Look();
-  Beside beside{busy};
+  Admission admission{busy};
   ++calls_;
   FairQueue::Flow* const picked = fair_.Pick([&](FairQueue::Flow& candidate) {
     auto& flow = static_cast<Flow&>(candidate);
-    if (std::exchange(flow.examined, calls_) != calls_) flow.next = NextQueue(flow, &beside);
+    if (std::exchange(flow.examined, calls_) != calls_) flow.next = NextQueue(flow, &admission);
     return flow.next != nullptr;
   });
   if (picked == nullptr) return nullptr;
@@ -138,7 +138,7 @@ void Scheduler::Used(const Slice& slice, Duration device_time) {
 
 void Scheduler::Refund(const Slice& slice) { End(slice, 0); }
 
-void Scheduler::Forget(uint64_t session) {
+void Scheduler::RemoveSession(uint64_t session) {
   const auto found = flows_.find(session);
   if (found == flows_.end()) return;
   fair_.Remove(found->second.get());

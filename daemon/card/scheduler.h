@@ -51,7 +51,7 @@ class Scheduler {
 
   // The queue has a next slice now, or has none any more.
   void NextSliceChanged(SessionQueue& queue);
-  // The queue whose next slice may be taken beside these; null: none. Fills in the slice's cost and workers.
+  // The queue whose next slice may be taken next to these; null: none. Fills in the slice's cost and workers.
   SessionQueue* Next(const BusyWorkers& busy);
   // The card takes the slice of the queue that Next returned last, which is still there. It ends with Used or Refund,
   // once.
@@ -61,7 +61,7 @@ class Scheduler {
   // A slice that was started took nothing, or what it took is not known.
   void Refund(const Slice& slice);
   // The session has no queues any more.
-  void Forget(uint64_t session);
+  void RemoveSession(uint64_t session);
   // The session has used so much of the device thread's time for its input.
   void Charge(uint64_t session, Duration time);
   // Nothing may be taken, whatever is on the card: all next slices wait for leases to end, or for other queues.
@@ -86,17 +86,17 @@ class Scheduler {
   };
 
   Flow& FlowOf(const SessionShare& share);
-  bool HasTurn(const SessionQueue& queue) const;
+  bool IsEligible(const SessionQueue& queue) const;
   // What the card may be given now. A flow whose next slice waits for kernels on workers of their own reserves the
   // workers that it waits for: no flow after it may have those, or it would wait for ever.
-  struct Beside {
+  struct Admission {
     const BusyWorkers& busy;
     bool all_kept = false;
     TileSet kept = {};
   };
   const TileSet& WorkersOf(const Slice& slice) const;
-  bool Admits(const Slice& slice, Beside* beside) const;
-  SessionQueue* NextQueue(Flow& flow, Beside* beside) const;
+  bool Admits(const Slice& slice, Admission* admission) const;
+  SessionQueue* NextQueue(Flow& flow, Admission* admission) const;
   // The part of the card that the slice has.
   double PartOf(const Slice& slice) const;
   void End(const Slice& slice, double device_time);

@@ -1,4 +1,4 @@
-// What people are told of a card that hung or faulted.
+// Describes a card that hung or faulted.
 #include "daemon/card/stall_text.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ int Interest(const HartReport& hart) {
   return hart.worker != HartReport::kNoWorker ? 2 : 3;
 }
 
-// Of firmware the innermost call and the function tell enough.
+// For firmware the innermost call and the function are enough.
 std::string Brief(CodePlace code) {
   std::vector<SymbolFrame>& frames = code.symbol.frames;
   if (code.image == CodePlace::Image::kFirmware && frames.size() > 2) {
@@ -40,7 +40,7 @@ std::string Stand(const HartReport& hart) {
   return text + ")";
 }
 
-// Of those of which the same is to be said, most often the workers of one launch, the first is told.
+// Describes the first of those with the same text, most often the workers of one launch.
 struct Alike {
   std::string said;
   std::string text;

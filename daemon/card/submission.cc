@@ -20,7 +20,7 @@ std::vector<Ticket> AwaitedBy(const Slice& slice) {
   return tickets;
 }
 
-// RESOURCE_EXHAUSTED: a trace whose kernels do not fit beside those of other traces. INVALID_ARGUMENT: the session's
+// RESOURCE_EXHAUSTED: a trace whose kernels do not fit next to those of other traces. INVALID_ARGUMENT: the session's
 // decoding let something through that the runtime refuses, our own bug, and its command fails with it. None: the error
 // is the device's end.
 std::optional<SliceError> RefusalOf(const Status& why) {

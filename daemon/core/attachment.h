@@ -8,7 +8,7 @@
 
 namespace ttfd {
 
-// Thread-safe as the session is. Its output tells the session which connection is calling.
+// Thread-safe as the session is. Its output names the connection that is calling.
 class Attachment final : public ClientSession {
  public:
   Attachment(std::shared_ptr<Session> session, const SessionOutput* output, WelcomeReply welcome)

@@ -17,7 +17,7 @@ namespace ttfd {
 namespace {
 
 constexpr uint32_t kRevision = 1;
-constexpr uint32_t kMaxWeight = 1000;  // of whoever it is: a share, not a way to shut others out
+constexpr uint32_t kMaxWeight = 1000;  // of any session: a share, not a way to exclude others
 constexpr size_t kTokenBytes = 16;
 
 std::string RandomBytes(size_t count) {
@@ -232,7 +232,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Resume(const PeerIdentity& 
 }
 
 void DaemonCore::SessionReleased(uint64_t session) {
-  for (Scheduler& scheduler : schedulers_) scheduler.Forget(session);
+  for (Scheduler& scheduler : schedulers_) scheduler.RemoveSession(session);
   MutexLock lock(&mu_);
   sessions_.erase(session);
   executor_.SetInUse(!sessions_.empty());

@@ -117,7 +117,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void RunChecksAt(TimePoint when);
   // Does what is due of the checks below. False: nothing is.
   bool RunChecks() ABSL_LOCKS_EXCLUDED(mu_);
-  // The lease that a new session asks for or joins.
+  // The lease that a new session requests or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const SessionClient& who)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   StatusOr<std::shared_ptr<ClientSession>> Resume(const PeerIdentity& peer,
@@ -134,7 +134,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckMemory(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
-  // Whoever asks for hang reports is not to wait for a disk that stands still.
+  // A reader of hang reports is not to wait for a disk that does not answer.
   Status HangReportsAreWritten() const;
   // Grants and ends leases, notifies sessions that wait.
   void CheckLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
@@ -153,7 +153,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
 
   struct Draining {
     TimePoint deadline;
-    uint64_t told_left = ~uint64_t{0};
+    uint64_t reported_left = ~uint64_t{0};
     std::vector<ProgressCallback> progress;
   };
 

@@ -1,7 +1,7 @@
-// Leases of the card: who asks, who is granted one and when, who is told.
+// Leases of the card: requests, grants, notices.
 //
-// A lease is granted in two steps. First nobody else's work may start where it will be (the gate); then, when what
-// runs there has ended, its session is told. It is given back when the last of its sessions is released, which is
+// A lease is granted in two steps. First no other work may start where it will be (the gate); then, when what
+// runs there has ended, its session is notified. It ends when the last of its sessions is released, which is
 // when nothing of theirs is on the card.
 #include <algorithm>
 #include <utility>
@@ -45,7 +45,7 @@ std::vector<LeaseInfoReply> DaemonCore::ListLeases() {
 std::string DaemonCore::LeaseText(uint64_t lease, const TileSet& workers) {
   const TimePoint now = clock_.Now();
   MutexLock lock(&mu_);
-  const LeaseWaitReply wait = leases_.InTheWayOf(lease, workers, now);
+  const LeaseWaitReply wait = leases_.BlockingLease(lease, workers, now);
   if (wait.holders.none()) return {};
   return fmt::format("; leased by {}, expected for {} ms more", wait.holders.Text(),
                      wait.expected_wait_ms);
@@ -142,7 +142,7 @@ DaemonCore::WaitNotices DaemonCore::CheckBlockedSessions(TimePoint now) {
     const std::optional<TileSet> needed = BlockedByLeases(session->queues().all(), gate_, settled);
     MutexLock lock(&mu_);
     LeaseWaitReply wait;
-    if (needed) wait = leases_.InTheWayOf(/*lease=*/0, *needed, now);
+    if (needed) wait = leases_.BlockingLease(/*lease=*/0, *needed, now);
     if (wait.holders.none()) {
       last_wait_notices_.erase(session->id());
     } else if (sessions_.contains(session->id())) {

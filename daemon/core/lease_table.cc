@@ -13,7 +13,7 @@ namespace {
 // A guess before any lease has ended.
 constexpr Duration kFirstGuess = std::chrono::seconds(60);
 constexpr double kNewestShare = 0.25;  // of the newest lease in the moving average
-// What has begun on a lease's tiles mostly ends sooner: only who waits for longer hears of it.
+// Work on a lease's tiles mostly ends sooner: only a session that waits for longer is notified.
 constexpr Duration kLongGranting = std::chrono::milliseconds(200);
 
 Status LeaseEnded(const std::string& text) {
@@ -31,7 +31,7 @@ void LeaseHolders::Add(const SessionClient& client) {
 }
 
 std::string LeaseHolders::Text() const {
-  if (none()) return "nobody";
+  if (none()) return "no session";
   std::string text;
   for (const SessionClient& client : named) {
     text += (text.empty() ? "" : " and ") + client.Text();
@@ -63,23 +63,23 @@ uint64_t LeaseTable::CountOf(uint32_t uid) const {
                     [uid](const Lease& known) { return known.client.uid == uid; }));
 }
 
-StatusOr<uint64_t> LeaseTable::Ask(SessionClient client, const TileSet& tiles, Duration patience,
-                                   TimePoint now) {
+StatusOr<uint64_t> LeaseTable::Ask(SessionClient client, const TileSet& tiles,
+                                   Duration longest_wait, TimePoint now) {
   const uint64_t of_user = CountOf(client.uid);
   if (options_.per_user != 0 && of_user >= options_.per_user) {
     return ToStatus(LimitError("hello.lease", "leases_per_user", options_.per_user, of_user,
                                "no more leases of this user, held and waited for"));
   }
   if (options_.longest_wait != Duration::zero() &&
-      (patience == Duration::zero() || patience > options_.longest_wait)) {
-    patience = options_.longest_wait;
+      (longest_wait == Duration::zero() || longest_wait > options_.longest_wait)) {
+    longest_wait = options_.longest_wait;
   }
   Lease lease;
   lease.id = next_id_++;
   lease.client = std::move(client);
   lease.tiles = tiles;
   lease.since = now;
-  lease.give_up = patience == Duration::zero() ? TimePoint::max() : now + patience;
+  lease.give_up = longest_wait == Duration::zero() ? TimePoint::max() : now + longest_wait;
   leases_.push_back(std::move(lease));
   return leases_.back().id;
 }
@@ -147,7 +147,7 @@ bool LeaseTable::MayBeGranted(const Lease& lease) const {
 void LeaseTable::CheckTime(Lease& lease, TimePoint now, std::vector<Step>* steps) {
   std::string why;
   if (options_.longest != Duration::zero() && now - lease.since >= options_.longest) {
-    why = fmt::format("the lease was held for {} ms, as long as the limit lease_ms allows",
+    why = fmt::format("the lease was held for {} ms, the limit lease_ms",
                       MillisecondsOf(options_.longest));
   } else if (options_.idle != Duration::zero() && now - lease.last_used >= options_.idle) {
     why = fmt::format("nothing was done under the lease for {} ms, the limit lease_idle_ms",
@@ -156,7 +156,7 @@ void LeaseTable::CheckTime(Lease& lease, TimePoint now, std::vector<Step>* steps
     return;
   }
   lease.state = State::kEnding;
-  lease.told_end = true;
+  lease.end_reported = true;
   steps->push_back({Step::Kind::kEnd, lease.id, SessionsOf(lease.id), LeaseEnded(why)});
 }
 
@@ -166,9 +166,9 @@ std::vector<LeaseTable::Step> LeaseTable::Look(TimePoint now) {
   auto forecast = forecasts.begin();
   for (Lease& lease : leases_) {
     const Forecast& seen = *forecast++;
-    lease.told_granting |= lease.granting_long(now);
+    lease.granting_reported |= lease.granting_long(now);
     if (lease.state == State::kHeld) CheckTime(lease, now, &steps);
-    if (lease.state == State::kEnding && !std::exchange(lease.told_end, true)) {
+    if (lease.state == State::kEnding && !std::exchange(lease.end_reported, true)) {
       steps.push_back({Step::Kind::kEnd, lease.id, SessionsOf(lease.id),
                        LeaseEnded("the lease under which this session worked has ended with the "
                                   "session that held it")});
@@ -176,7 +176,7 @@ std::vector<LeaseTable::Step> LeaseTable::Look(TimePoint now) {
     if (lease.asked() && now >= lease.give_up) {
       const std::string where =
           lease.state == State::kGranting
-              ? "it is its turn, but what others have begun on its workers has not ended"
+              ? "it is next, but what others have begun on its workers has not ended"
               : fmt::format("number {} of those that wait, held by {}, expected to take {} ms more",
                             seen.position, seen.holders.Text(), MillisecondsOf(seen.wait));
       steps.push_back({Step::Kind::kGiveUp,
@@ -202,7 +202,7 @@ TimePoint LeaseTable::next_look() const {
   TimePoint next = TimePoint::max();
   for (const Lease& lease : leases_) {
     if (lease.asked()) next = std::min(next, lease.give_up);
-    if (lease.state == State::kGranting && !lease.told_granting) {
+    if (lease.state == State::kGranting && !lease.granting_reported) {
       next = std::min(next, lease.granting_since + kLongGranting);
     }
     if (lease.state != State::kHeld) continue;
@@ -225,7 +225,7 @@ bool LeaseTable::settled() const {
                       [](const Lease& lease) { return lease.state == State::kGranting; });
 }
 
-// Who has held a lease for longer than usual is expected to need as long as usual once more.
+// A lease held for longer than usual is expected to last for the usual time once more.
 Duration LeaseTable::ExpectedLeft(const Lease& lease, TimePoint now) const {
   const Duration typical =
       typical_ns_ == 0 ? kFirstGuess : Duration(static_cast<Duration::rep>(typical_ns_));
@@ -323,7 +323,8 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
   return infos;
 }
 
-LeaseWaitReply LeaseTable::InTheWayOf(uint64_t lease, const TileSet& workers, TimePoint now) const {
+LeaseWaitReply LeaseTable::BlockingLease(uint64_t lease, const TileSet& workers,
+                                         TimePoint now) const {
   LeaseWaitReply wait;
   if (lease != 0) return wait;
   for (const Lease& other : leases_) {

@@ -1,8 +1,8 @@
 // Who holds leases of the card, and who waits for one.
 //
-// First come first served: a lease is granted when its tiles touch none that are held and none that somebody before it
-// waits for. So nobody is overtaken by what would make him wait longer, and disjoint sets of tiles do not wait for each
-// other. A pure data structure: no thread, no lock, no clock.
+// First come first served: a lease is granted when its tiles touch none that are held and none that a lease before it
+// waits for. So no lease is overtaken by one that would make it wait longer, and disjoint sets of tiles do not wait for
+// each other. A pure data structure: no thread, no lock, no clock.
 //
 //   Ask -> waiting -> granting -> held -> ending -> gone
 //                  Look       Granted   Look, Leave   last Leave
@@ -29,17 +29,17 @@ class LeaseTable {
     Duration longest_wait{};  // for a lease; zero: no limit
     uint32_t per_user = 0;    // waiting and held; zero: no limit
   };
-  // What has to be done about a lease, by whoever looks.
+  // What has to be done about a lease, by the caller.
   struct Step {
     enum class Kind {
-      kGrant,   // nobody else's work may start on its tiles; once none runs there, call Granted
+      kGrant,   // no other work may start on its tiles; once none runs there, call Granted
       kGiveUp,  // `sessions` waited too long
       kEnd,     // it is over: `sessions` end
     };
     Kind kind;
     uint64_t lease = 0;
     std::vector<uint64_t> sessions;
-    Status status;  // of kGiveUp and kEnd: what they are told
+    Status status;  // of kGiveUp and kEnd: for their sessions
   };
   struct Held {
     uint64_t lease = 0;
@@ -52,8 +52,8 @@ class LeaseTable {
 
   explicit LeaseTable(const Options& options) : options_(options) {}
 
-  // Puts a session into the queue. `tiles` none: the whole device. `patience` zero: Options::longest_wait.
-  StatusOr<uint64_t> Ask(SessionClient client, const TileSet& tiles, Duration patience,
+  // Puts a session into the queue. `tiles` none: the whole device. `longest_wait` zero: Options::longest_wait.
+  StatusOr<uint64_t> Ask(SessionClient client, const TileSet& tiles, Duration longest_wait,
                          TimePoint now);
   // The lease that this token of the same user stands for; the session works under it from then on.
   StatusOr<uint64_t> Join(const std::string& token, uint64_t session, uint32_t uid);
@@ -69,12 +69,12 @@ class LeaseTable {
   // When something becomes due by time alone.
   TimePoint next_look() const;
 
-  // Those nobody else's work may start on.
+  // Those that no other work may start on.
   std::vector<Held> held() const;
   std::vector<Waiting> waiting(TimePoint now) const;
   std::vector<LeaseInfoReply> List(TimePoint now, GridSize grid) const;
   // What keeps a session that works under `lease` (0: none) from `workers` (none: all); empty: nothing.
-  LeaseWaitReply InTheWayOf(uint64_t lease, const TileSet& workers, TimePoint now) const;
+  LeaseWaitReply BlockingLease(uint64_t lease, const TileSet& workers, TimePoint now) const;
   const TileSet* TilesOfLease(uint64_t lease) const;
   std::vector<uint64_t> SessionsOf(uint64_t lease) const;
   uint64_t CountOf(uint32_t uid) const;  // held and waited for
@@ -96,12 +96,12 @@ class LeaseTable {
     std::string token;
     std::vector<uint64_t> members;  // besides the client; they leave one by one
     bool client_here = true;
-    bool told_end = false;
-    bool told_granting = false;  // that its turn has come and something is in the way
+    bool end_reported = false;
+    bool granting_reported = false;  // that it is next and waits for what runs there
 
     bool has_tiles() const { return state != State::kWaiting; }
     bool asked() const { return state == State::kWaiting || state == State::kGranting; }
-    // Its turn came a while ago, and what runs on its tiles has still not ended.
+    // It has been next for a while, and what runs on its tiles has still not ended.
     bool granting_long(TimePoint now) const;
   };
   struct Forecast {

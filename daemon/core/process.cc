@@ -1,4 +1,4 @@
-// Asks the kernel with a pidfd, which, unlike kill, needs no permission and sees one nobody has waited for.
+// Uses a pidfd, which, unlike kill, needs no permission and shows also a process that was not waited for.
 #include "daemon/core/process.h"
 
 #include <poll.h>

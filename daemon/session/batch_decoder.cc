@@ -91,22 +91,22 @@ Refusal BatchDecoder::CheckBatch(const BatchRequest& batch,
   return std::nullopt;
 }
 
-std::shared_ptr<Operation> BatchDecoder::MakeTask(SessionQueue& queue, uint64_t value) {
-  auto task = std::make_shared<Operation>();
-  task->queue = &queue;
-  task->first_value = task->last_value = value;
-  return task;
+std::shared_ptr<Operation> BatchDecoder::MakeOperation(SessionQueue& queue, uint64_t value) {
+  auto op = std::make_shared<Operation>();
+  op->queue = &queue;
+  op->first_value = op->last_value = value;
+  return op;
 }
 
 bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudget* budget) {
-  std::shared_ptr<Operation> task = std::move(batch_->task);
+  std::shared_ptr<Operation> op = std::move(batch_->op);
   if (!queue.accepts()) {
     AppendUnexecuted(queue, one);
     return true;
   }
   const bool passes = !quarantined_ || PassesInQuarantine(one.request);
   if (const Refusal& refusal = batch_->refusal || passes ? batch_->refusal : quarantined_) {
-    AppendRefused(queue, MakeTask(queue, one.value), one, *refusal);
+    AppendRefused(queue, MakeOperation(queue, one.value), one, *refusal);
     return true;
   }
   const TimePoint start_by = batch_->arrival.start_by;
@@ -115,32 +115,33 @@ bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudg
     return true;
   }
   const uint64_t inline_bytes = InlineBytes(one.request);
-  if (task == nullptr) {
-    task = MakeTask(queue, one.value);
-    task->start_by = start_by;
-    task->arrived = batch_->arrival.at;
-    task->waits = std::exchange(batch_->waits, {});
-    task->asked_waits = task->waits.size();
+  if (op == nullptr) {
+    op = MakeOperation(queue, one.value);
+    op->start_by = start_by;
+    op->arrived = batch_->arrival.at;
+    op->waits = std::exchange(batch_->waits, {});
+    op->asked_waits = op->waits.size();
   }
-  if (Refusal refusal = decoder_.Decode(one.request, task.get(), &batch_->progress, budget)) {
-    AppendRefused(queue, std::move(task), one, *std::move(refusal));
+  if (Refusal refusal = decoder_.Decode(one.request, op.get(), &batch_->progress, budget)) {
+    AppendRefused(queue, std::move(op), one, *std::move(refusal));
     return true;
   }
   if (batch_->progress.partly) {
-    batch_->task = std::move(task);
+    batch_->op = std::move(op);
     return false;
   }
-  if (auto* load = std::get_if<LoadKernelTask>(&task->body);
-      load != nullptr && load->stage == LoadKernelTask::Stage::kLoading) {
-    parts_.issuer.LoadOnHost(*task, *load);
+  if (auto* load = std::get_if<LoadKernelOperation>(&op->body);
+      load != nullptr && load->stage == LoadKernelOperation::Stage::kLoading) {
+    parts_.issuer.LoadOnHost(*op, *load);
   } else if (inline_bytes > 0) {
-    task->held.payload_bytes = inline_bytes;
-    task->held.payload = std::min(inline_bytes, one.cost);
+    op->held.payload_bytes = inline_bytes;
+    op->held.payload = std::min(inline_bytes, one.cost);
   }
-  task->held.total = one.cost;
-  if (auto* free = std::get_if<FreeTask>(&task->body)) parts_.frees.Add(free, queue, parts_.queues);
+  op->held.total = one.cost;
+  if (auto* free = std::get_if<FreeOperation>(&op->body))
+    parts_.frees.Add(free, queue, parts_.queues);
   parts_.queues.AddDeadline(start_by);
-  queue.operations.push_back(std::move(task));
+  queue.operations.push_back(std::move(op));
   return true;
 }
 
@@ -148,7 +149,7 @@ bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudg
 void BatchDecoder::AppendUnexecuted(SessionQueue& queue, const Arriving& one) {
   if (queue.failed()) return AppendToFailed(queue, one, queue.cause);
   if (queue.never_opened) return AppendToFailed(queue, one, {queue.id, 0});
-  // Reported with the error before it, whose task keeps what it costs.
+  // Reported with the error before it, whose operation keeps what it costs.
   Unexecuted(queue, one, {queue.id, queue.failing_from});
   queue.operations.back()->held.total += one.cost;
 }
@@ -160,7 +161,7 @@ void BatchDecoder::AppendToFailed(SessionQueue& queue, const Arriving& one, Queu
   parts_.queues.End(queue, one.value, 1, one.cost);
 }
 
-// Barriers cost no task: they end at once if nothing is before them, or make the one before longer.
+// Barriers cost no operation: they end at once if nothing is before them, or make the one before longer.
 bool BatchDecoder::AppendBarrier(SessionQueue& queue, const Arriving& one, TimePoint start_by,
                                  bool waits) {
   if (waits) return false;
@@ -169,20 +170,21 @@ bool BatchDecoder::AppendBarrier(SessionQueue& queue, const Arriving& one, TimeP
     return true;
   }
   Operation& last = *queue.operations.back();
-  if (!std::holds_alternative<BarrierTask>(last.body) || last.start_by != start_by) return false;
+  if (!std::holds_alternative<BarrierOperation>(last.body) || last.start_by != start_by)
+    return false;
   last.last_value = one.value;
   last.held.total += one.cost;
   return true;
 }
 
-void BatchDecoder::AppendRefused(SessionQueue& queue, std::shared_ptr<Operation> task,
+void BatchDecoder::AppendRefused(SessionQueue& queue, std::shared_ptr<Operation> op,
                                  const Arriving& one, ErrorReply error) {
   Unexecuted(queue, one, HasCause(error) ? error.cause : QueuePosition{queue.id, one.value});
-  task->body = BarrierTask{};
-  task->waits.clear();
-  task->held.total = one.cost;
-  Operation* const refused = task.get();
-  queue.operations.push_back(std::move(task));
+  op->body = BarrierOperation{};
+  op->waits.clear();
+  op->held.total = one.cost;
+  Operation* const refused = op.get();
+  queue.operations.push_back(std::move(op));
   queue.MarkFailed(refused, std::move(error));
 }
 
@@ -190,7 +192,7 @@ void BatchDecoder::AppendRefused(SessionQueue& queue, std::shared_ptr<Operation>
 void BatchDecoder::Unexecuted(SessionQueue& queue, const Arriving& one, QueuePosition cause) {
   const uint64_t handle = Decoder::CreatedHandle(one.request);
   if (handle == 0) return;
-  if (parts_.handles.Bury(handle, {queue.id, one.value}, cause))
+  if (parts_.handles.MarkFailed(handle, {queue.id, one.value}, cause))
     queue.failed_handles.push_back(handle);
 }
 
@@ -202,7 +204,7 @@ void BatchDecoder::ClearError(SessionQueue& queue, uint64_t value) {
 
 void BatchDecoder::ReclaimFailedHandles(SessionQueue& queue) {
   for (const uint64_t handle : std::exchange(queue.failed_handles, {}))
-    parts_.handles.Exhume(handle);
+    parts_.handles.RemoveFailed(handle);
 }
 
 }  // namespace ttfd

@@ -1,4 +1,4 @@
-// Commands of a batch into tasks of its queue, as many in one turn as a budget allows.
+// Commands of a batch into operations of its queue, as many in one turn as a budget allows.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +71,9 @@ class BatchDecoder {
     Refusal refusal;                   // of all its commands
     std::vector<QueuePosition> waits;  // of its first command
     Arrival arrival;
-    size_t next = 0;                  // command
-    std::shared_ptr<Operation> task;  // of that, if a part of it is decoded
-    DecodeProgress progress;          // of that
+    size_t next = 0;                // command
+    std::shared_ptr<Operation> op;  // of that, if a part of it is decoded
+    DecodeProgress progress;        // of that
   };
 
   Status BeginBatch(SessionQueue& queue, const BatchRequest& batch, TimePoint arrived);
@@ -81,11 +81,11 @@ class BatchDecoder {
   Duration StartWithin(const BatchRequest& batch) const;
   // False: a part of the command is left.
   bool AppendOne(SessionQueue& queue, const Arriving& one, InputBudget* budget);
-  static std::shared_ptr<Operation> MakeTask(SessionQueue& queue, uint64_t value);
+  static std::shared_ptr<Operation> MakeOperation(SessionQueue& queue, uint64_t value);
   void AppendUnexecuted(SessionQueue& queue, const Arriving& one);
   void AppendToFailed(SessionQueue& queue, const Arriving& one, QueuePosition cause);
   bool AppendBarrier(SessionQueue& queue, const Arriving& one, TimePoint start_by, bool waits);
-  void AppendRefused(SessionQueue& queue, std::shared_ptr<Operation> task, const Arriving& one,
+  void AppendRefused(SessionQueue& queue, std::shared_ptr<Operation> op, const Arriving& one,
                      ErrorReply error);
   void Unexecuted(SessionQueue& queue, const Arriving& one, QueuePosition cause);
   void ClearError(SessionQueue& queue, uint64_t value);

@@ -97,7 +97,7 @@ Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) cons
       break;
     case BufferPlace::kUnset:
       return UnsupportedError("allocate.place",
-                              "no place this daemon knows; set dram, l1, l1_sharded or dram_bank");
+                              "an unsupported place; set dram, l1, l1_sharded or dram_bank");
   }
   const bool dram = buffer->memory == MemoryKind::kDram;
   const uint32_t banks = dram ? card.dram_banks : card.grid.x * card.grid.y;
@@ -105,7 +105,7 @@ Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) cons
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(AllocateRequest& request, Operation* task) {
+Refusal Decoder::DecodeOne(AllocateRequest& request, Operation* op) {
   if (Refusal refusal = handles_.CheckNew(request.handle, ObjectKind::kBuffer, "allocate.handle"))
     return refusal;
   if (request.size_bytes == 0 || request.size_bytes > kMaxApiNumber) {
@@ -116,7 +116,7 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Operation* task) {
     return InvalidError("allocate.page_bytes", "pages of {} bytes; 1 to {} are allowed",
                         request.page_bytes, kMaxPageBytes);
   }
-  auto buffer = std::make_shared<Buffer>(QueuePosition{task->queue->id, task->first_value});
+  auto buffer = std::make_shared<Buffer>(QueuePosition{op->queue->id, op->first_value});
   buffer->size_bytes = request.size_bytes;
   buffer->page_bytes = request.page_bytes;
   buffer->owner = handles_.OwnerOf(request.handle);
@@ -136,7 +136,7 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Operation* task) {
     }
   }
   handles_.Add(request.handle, buffer);
-  task->body = AllocateTask{request.handle, std::move(buffer), 0};
+  op->body = AllocateOperation{request.handle, std::move(buffer), 0};
   return std::nullopt;
 }
 

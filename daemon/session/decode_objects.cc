@@ -11,7 +11,7 @@
 namespace ttfd {
 namespace {
 
-constexpr size_t kKernelNameBytes = 128;  // for people
+constexpr size_t kKernelNameBytes = 128;  // in messages
 constexpr uint32_t kTransferQueue = 2;    // QueueKind of the API; 0 and 1 are compute
 
 }  // namespace
@@ -22,8 +22,8 @@ Refusal Decoder::CheckDevice(uint32_t device, const char* field) const {
                           fmt::format("device {}; this daemon serves one card, device 0", device));
 }
 
-Refusal Decoder::DecodeOne(FreeRequest& request, Operation* task) {
-  FreeTask free;
+Refusal Decoder::DecodeOne(FreeRequest& request, Operation* op) {
+  FreeOperation free;
   if (request.handles.empty()) return InvalidError("free.handles", "no handles; name at least one");
   std::unordered_set<uint64_t> seen;
   for (const uint64_t handle : request.handles) {
@@ -38,20 +38,20 @@ Refusal Decoder::DecodeOne(FreeRequest& request, Operation* task) {
       if (finished.value == 0) {
         return InvalidError("free.handles", "trace {} is not recorded to its end yet", handle);
       }
-      DependOn(finished, task);
+      DependOn(finished, op);
     }
-    DependOn(*object, task);
+    DependOn(*object, op);
     free.freed.emplace_back(handle, std::move(object));
   }
   for (const auto& [handle, object] : free.freed) {
     handles_.Remove(handle, object.get());
     handles_.Discharge(object.get());
   }
-  task->body = std::move(free);
+  op->body = std::move(free);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(LoadKernelRequest& request, Operation* task) {
+Refusal Decoder::DecodeOne(LoadKernelRequest& request, Operation* op) {
   if (Refusal refusal =
           handles_.CheckNew(request.handle, ObjectKind::kKernel, "load_kernel.handle"))
     return refusal;
@@ -82,42 +82,41 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Operation* task) {
       return refusal;
     }
   }
-  auto kernel = std::make_shared<Kernel>(QueuePosition{task->queue->id, task->first_value});
-  LoadKernelTask load;
+  auto kernel = std::make_shared<Kernel>(QueuePosition{op->queue->id, op->first_value});
+  LoadKernelOperation load;
   load.handle = request.handle;
   load.kernel = kernel;
   load.sha256 = std::move(request.sha256);
   load.name = std::move(request.name);
   load.size = request.size;
   if (request.is_inline) {
-    load.stage = LoadKernelTask::Stage::kLoading;
+    load.stage = LoadKernelOperation::Stage::kLoading;
     load.bytes = std::move(request.inline_bytes);
   } else if (request.streamed) {
-    load.stage = LoadKernelTask::Stage::kReceiving;
+    load.stage = LoadKernelOperation::Stage::kReceiving;
   }
-  task->body = std::move(load);
+  op->body = std::move(load);
   handles_.Add(request.handle, std::move(kernel));
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(CreateProgramRequest& request, Operation* task) {
+Refusal Decoder::DecodeOne(CreateProgramRequest& request, Operation* op) {
   if (Refusal refusal =
           handles_.CheckNew(request.handle, ObjectKind::kProgram, "create_program.handle"))
     return refusal;
-  CreateProgramTask create;
+  CreateProgramOperation create;
   create.handle = request.handle;
-  create.program =
-      std::make_shared<ProgramObject>(QueuePosition{task->queue->id, task->first_value});
+  create.program = std::make_shared<ProgramObject>(QueuePosition{op->queue->id, op->first_value});
   if (Refusal refusal = ResolveParts(request, handles_, environment_.card.grid, &create)) {
     return refusal;
   }
-  for (const auto& kernel : create.kernels) DependOn(*kernel, task);
+  for (const auto& kernel : create.kernels) DependOn(*kernel, op);
   for (const auto& buffer : create.buffers) {
-    if (buffer != nullptr) DependOn(*buffer, task);
+    if (buffer != nullptr) DependOn(*buffer, op);
   }
   create.request = std::move(request);
   handles_.Add(create.handle, create.program);
-  task->body = std::move(create);
+  op->body = std::move(create);
   return std::nullopt;
 }
 

@@ -19,21 +19,21 @@ constexpr size_t kMaxLaunchBuffers = 4096;
 
 }  // namespace
 
-Refusal Decoder::Decode(Request& request, Operation* task, DecodeProgress* progress,
+Refusal Decoder::Decode(Request& request, Operation* op, DecodeProgress* progress,
                         InputBudget* budget) {
   progress_ = progress;
   budget_ = budget;
-  const TraceObject* const recording = task->queue->recording.get();
+  const TraceObject* const recording = op->queue->recording.get();
   const auto* const record = std::get_if<RecordTraceRequest>(&request);
   if (recording != nullptr && (record == nullptr || record->handle != recording->handle)) {
     return InvalidError("record_trace.more",
-                        "trace {} was to go on in this command, which does something else",
+                        "trace {} was to continue in this command, which does something else",
                         recording->handle);
   }
   if (!std::exchange(progress->partly, false)) {
     if (Refusal refusal = CheckAnyWords(request)) return refusal;
   }
-  return std::visit([this, task](auto& one) { return DecodeOne(one, task); }, request);
+  return std::visit([this, op](auto& one) { return DecodeOne(one, op); }, request);
 }
 
 uint64_t Decoder::CreatedHandle(const Request& request) {
@@ -45,34 +45,34 @@ uint64_t Decoder::CreatedHandle(const Request& request) {
 }
 
 // One wait a queue: a value stands for all before it.
-void Decoder::DependOn(QueuePosition creator, Operation* task) {
-  if (creator.queue == task->queue->id) return;  // ran before, by the order of the queue
-  const auto own = task->waits.begin() + static_cast<ptrdiff_t>(task->asked_waits);
-  const auto known = std::find_if(own, task->waits.end(), [creator](const QueuePosition& wait) {
+void Decoder::DependOn(QueuePosition creator, Operation* op) {
+  if (creator.queue == op->queue->id) return;  // ran before, by the order of the queue
+  const auto own = op->waits.begin() + static_cast<ptrdiff_t>(op->asked_waits);
+  const auto known = std::find_if(own, op->waits.end(), [creator](const QueuePosition& wait) {
     return wait.queue == creator.queue;
   });
-  if (known == task->waits.end()) {
-    task->waits.push_back(creator);
+  if (known == op->waits.end()) {
+    op->waits.push_back(creator);
   } else {
     known->value = std::max(known->value, creator.value);
   }
 }
 
-Refusal Decoder::GetBuffer(uint64_t handle, const char* field, Operation* task,
+Refusal Decoder::GetBuffer(uint64_t handle, const char* field, Operation* op,
                            std::shared_ptr<Buffer>* buffer) const {
   if (Refusal refusal = handles_.Get(handle, ObjectKind::kBuffer, field, buffer)) return refusal;
-  DependOn(**buffer, task);
+  DependOn(**buffer, op);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(BarrierRequest&, Operation* task) {
-  task->body = BarrierTask{};
+Refusal Decoder::DecodeOne(BarrierRequest&, Operation* op) {
+  op->body = BarrierOperation{};
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(WriteRequest& request, Operation* task) {
-  WriteTask write;
-  if (Refusal refusal = GetBuffer(request.buffer, "write.buffer", task, &write.buffer))
+Refusal Decoder::DecodeOne(WriteRequest& request, Operation* op) {
+  WriteOperation write;
+  if (Refusal refusal = GetBuffer(request.buffer, "write.buffer", op, &write.buffer))
     return refusal;
   if (!request.is_inline && !request.streamed) return NoSourceError("write", request.unstreamed);
   if (Refusal refusal = CheckUnits(environment_.limits, *write.buffer, request.offset, request.size,
@@ -89,28 +89,26 @@ Refusal Decoder::DecodeOne(WriteRequest& request, Operation* task) {
   } else {
     write.streamed = true;
   }
-  task->body = std::move(write);
+  op->body = std::move(write);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(ReadRequest& request, Operation* task) {
-  ReadTask read;
-  if (Refusal refusal = GetBuffer(request.buffer, "read.buffer", task, &read.buffer))
-    return refusal;
+Refusal Decoder::DecodeOne(ReadRequest& request, Operation* op) {
+  ReadOperation read;
+  if (Refusal refusal = GetBuffer(request.buffer, "read.buffer", op, &read.buffer)) return refusal;
   if (Refusal refusal = CheckRange(environment_.limits, *read.buffer, request.offset, request.size,
                                    "read.offset", "read.size")) {
     return refusal;
   }
   read.offset = request.offset;
   read.size = request.size;
-  task->body = std::move(read);
+  op->body = std::move(read);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(FillRequest& request, Operation* task) {
-  FillTask fill;
-  if (Refusal refusal = GetBuffer(request.buffer, "fill.buffer", task, &fill.buffer))
-    return refusal;
+Refusal Decoder::DecodeOne(FillRequest& request, Operation* op) {
+  FillOperation fill;
+  if (Refusal refusal = GetBuffer(request.buffer, "fill.buffer", op, &fill.buffer)) return refusal;
   if (Refusal refusal = CheckUnits(environment_.limits, *fill.buffer, request.offset, request.size,
                                    "fill.offset", "fill.size")) {
     return refusal;
@@ -118,14 +116,14 @@ Refusal Decoder::DecodeOne(FillRequest& request, Operation* task) {
   fill.offset = request.offset;
   fill.size = request.size;
   fill.word = request.word;
-  task->body = std::move(fill);
+  op->body = std::move(fill);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(CopyRequest& request, Operation* task) {
-  CopyTask copy;
-  if (Refusal refusal = GetBuffer(request.from, "copy.from", task, &copy.from)) return refusal;
-  if (Refusal refusal = GetBuffer(request.to, "copy.to", task, &copy.to)) return refusal;
+Refusal Decoder::DecodeOne(CopyRequest& request, Operation* op) {
+  CopyOperation copy;
+  if (Refusal refusal = GetBuffer(request.from, "copy.from", op, &copy.from)) return refusal;
+  if (Refusal refusal = GetBuffer(request.to, "copy.to", op, &copy.to)) return refusal;
   if (Refusal refusal = CheckUnits(environment_.limits, *copy.from, request.from_offset,
                                    request.size, "copy.from_offset", "copy.size")) {
     return refusal;
@@ -152,7 +150,7 @@ Refusal Decoder::DecodeOne(CopyRequest& request, Operation* task) {
   copy.from_offset = request.from_offset;
   copy.to_offset = request.to_offset;
   copy.size = request.size;
-  task->body = std::move(copy);
+  op->body = std::move(copy);
   return std::nullopt;
 }
 
@@ -171,15 +169,14 @@ Refusal Decoder::CheckWorkers(const ProgramObject& program, const SessionQueue& 
                       first / environment_.card.grid.x);
 }
 
-Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* field,
-                                Operation* task,
+Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Operation* op,
                                 std::vector<std::shared_ptr<Buffer>>* buffers) const {
   budget_->Spend(0, 1 + arguments.buffers.size());
   for (const BufferArgumentRequest& argument : arguments.buffers) {
     if (buffers->size() == kMaxLaunchBuffers) {
       return InvalidError(field, "more than {} buffer arguments in one launch", kMaxLaunchBuffers);
     }
-    if (Refusal refusal = GetBuffer(argument.buffer, field, task, &buffers->emplace_back())) {
+    if (Refusal refusal = GetBuffer(argument.buffer, field, op, &buffers->emplace_back())) {
       return refusal;
     }
   }
@@ -187,7 +184,7 @@ Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* f
 }
 
 // The arguments are checked against the program by the issuer: the program may still be to come.
-Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Operation* task,
+Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Operation* op,
                                LaunchParts* parts) const {
   if (request.timeout_ms && *request.timeout_ms == 0) {
     return InvalidError("launch.timeout_ms", "a timeout of 0 ms; leave it unset, or at least 1");
@@ -196,32 +193,32 @@ Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Operation* task,
           handles_.Get(request.program, ObjectKind::kProgram, "launch.program", &parts->program)) {
     return refusal;
   }
-  if (Refusal refusal = CheckWorkers(*parts->program, *task->queue, "launch.program")) {
+  if (Refusal refusal = CheckWorkers(*parts->program, *op->queue, "launch.program")) {
     return refusal;
   }
-  DependOn(*parts->program, task);
+  DependOn(*parts->program, op);
   for (const ArgumentsRequest& arguments : request.arguments) {
     parts->held_bytes += HeldBytes(arguments);
     if (Refusal refusal =
-            ResolveBuffers(arguments, "launch.arguments.buffers.buffer", task, &parts->buffers)) {
+            ResolveBuffers(arguments, "launch.arguments.buffers.buffer", op, &parts->buffers)) {
       return refusal;
     }
   }
   const size_t named = parts->buffers.size();
   if (Refusal refusal = AddPlaces(*parts->program, handles_, &parts->buffers)) return refusal;
-  for (const auto& buffer : std::span(parts->buffers).subspan(named)) DependOn(*buffer, task);
+  for (const auto& buffer : std::span(parts->buffers).subspan(named)) DependOn(*buffer, op);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(LaunchRequest& request, Operation* task) {
+Refusal Decoder::DecodeOne(LaunchRequest& request, Operation* op) {
   LaunchParts parts;
-  if (Refusal refusal = ResolveLaunch(request, task, &parts)) return refusal;
-  LaunchTask launch;
+  if (Refusal refusal = ResolveLaunch(request, op, &parts)) return refusal;
+  LaunchOperation launch;
   launch.program = std::move(parts.program);
   launch.buffers = std::move(parts.buffers);
   launch.arguments = std::move(request.arguments);
   launch.timeout = std::chrono::milliseconds(request.timeout_ms.value_or(0));
-  task->body = std::move(launch);
+  op->body = std::move(launch);
   return std::nullopt;
 }
 

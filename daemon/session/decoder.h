@@ -1,4 +1,4 @@
-// DECODE: turns a request into a task with its handles resolved and everything checked that can be
+// DECODE: turns a request into an operation with its handles resolved and everything checked that can be
 // known when it arrives. Every error a client can make is found here or, where an object is still
 // to come, by the issuer.
 #pragma once
@@ -27,9 +27,9 @@ class Decoder {
           const TileSet& workers)
       : environment_(environment), handles_(handles), frees_(frees), workers_(workers) {}
 
-  // Fills in task->body and waits; takes what it can of the request. Handles that the command
+  // Fills in op->body and waits; takes what it can of the request. Handles that the command
   // creates or frees are so when it returns. With progress->partly the budget is spent: to be called again.
-  Refusal Decode(Request& request, Operation* task, DecodeProgress* progress, InputBudget* budget);
+  Refusal Decode(Request& request, Operation* op, DecodeProgress* progress, InputBudget* budget);
   // The hardware queue and the workers of a queue that is to be opened.
   Refusal DecodeQueue(const OpenQueueRequest& request, Route* route) const;
 
@@ -37,20 +37,20 @@ class Decoder {
   static uint64_t CreatedHandle(const Request& request);
 
  private:
-  Refusal DecodeOne(AllocateRequest& request, Operation* task);
-  Refusal DecodeOne(FreeRequest& request, Operation* task);
-  Refusal DecodeOne(LoadKernelRequest& request, Operation* task);
-  Refusal DecodeOne(CreateProgramRequest& request, Operation* task);
-  Refusal DecodeOne(WriteRequest& request, Operation* task);
-  Refusal DecodeOne(ReadRequest& request, Operation* task);
-  Refusal DecodeOne(CopyRequest& request, Operation* task);
-  Refusal DecodeOne(FillRequest& request, Operation* task);
-  Refusal DecodeOne(LaunchRequest& request, Operation* task);
-  Refusal DecodeOne(BarrierRequest& request, Operation* task);
-  Refusal DecodeOne(RecordTraceRequest& request, Operation* task);
-  Refusal DecodeOne(ReplayTraceRequest& request, Operation* task);
-  Refusal DecodeOne(UnknownRequest& request, Operation* task);
-  Refusal BeginReplay(const ReplayTraceRequest& request, Operation* task);
+  Refusal DecodeOne(AllocateRequest& request, Operation* op);
+  Refusal DecodeOne(FreeRequest& request, Operation* op);
+  Refusal DecodeOne(LoadKernelRequest& request, Operation* op);
+  Refusal DecodeOne(CreateProgramRequest& request, Operation* op);
+  Refusal DecodeOne(WriteRequest& request, Operation* op);
+  Refusal DecodeOne(ReadRequest& request, Operation* op);
+  Refusal DecodeOne(CopyRequest& request, Operation* op);
+  Refusal DecodeOne(FillRequest& request, Operation* op);
+  Refusal DecodeOne(LaunchRequest& request, Operation* op);
+  Refusal DecodeOne(BarrierRequest& request, Operation* op);
+  Refusal DecodeOne(RecordTraceRequest& request, Operation* op);
+  Refusal DecodeOne(ReplayTraceRequest& request, Operation* op);
+  Refusal DecodeOne(UnknownRequest& request, Operation* op);
+  Refusal BeginReplay(const ReplayTraceRequest& request, Operation* op);
 
   Refusal CheckPlace(const AllocateRequest& request, Buffer* buffer) const;
   Refusal CheckL1(const AllocateRequest& request, Buffer* buffer) const;
@@ -63,17 +63,17 @@ class Decoder {
     std::vector<std::shared_ptr<Buffer>> buffers;
     uint64_t held_bytes = 0;  // of host memory, by its arguments
   };
-  Refusal ResolveLaunch(const LaunchRequest& request, Operation* task, LaunchParts* parts) const;
-  Refusal ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Operation* task,
+  Refusal ResolveLaunch(const LaunchRequest& request, Operation* op, LaunchParts* parts) const;
+  Refusal ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Operation* op,
                          std::vector<std::shared_ptr<Buffer>>* buffers) const;
-  Refusal AddLaunch(LaunchRequest& request, Operation* task, TraceObject* trace) const;
+  Refusal AddLaunch(LaunchRequest& request, Operation* op, TraceObject* trace) const;
   Refusal CheckWorkers(const ProgramObject& program, const SessionQueue& queue,
                        const char* field) const;
-  Refusal GetBuffer(uint64_t handle, const char* field, Operation* task,
+  Refusal GetBuffer(uint64_t handle, const char* field, Operation* op,
                     std::shared_ptr<Buffer>* buffer) const;
   // A command on another queue waits for the one that makes the object.
-  static void DependOn(const Object& object, Operation* task) { DependOn(object.creator, task); }
-  static void DependOn(QueuePosition creator, Operation* task);
+  static void DependOn(const Object& object, Operation* op) { DependOn(object.creator, op); }
+  static void DependOn(QueuePosition creator, Operation* op);
 
   const SessionEnvironment& environment_;
   HandleTable& handles_;

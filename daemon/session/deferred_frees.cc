@@ -6,7 +6,7 @@
 
 namespace ttfd {
 
-void DeferredFrees::Add(FreeTask* free, const SessionQueue& own, const SessionQueues& queues) {
+void DeferredFrees::Add(FreeOperation* free, const SessionQueue& own, const SessionQueues& queues) {
   ++unfinished_;
   free->arrival = ++received_;
   for (const auto& [id, queue] : queues.all()) {
@@ -14,7 +14,7 @@ void DeferredFrees::Add(FreeTask* free, const SessionQueue& own, const SessionQu
   }
 }
 
-void DeferredFrees::Ended(FreeTask& free) {
+void DeferredFrees::Ended(FreeOperation& free) {
   Waiting waiting;
   waiting.until = std::move(free.until);
   for (auto& [handle, object] : free.freed) waiting.objects.push_back(std::move(object));
@@ -24,8 +24,8 @@ void DeferredFrees::Ended(FreeTask& free) {
   --unfinished_;
 }
 
-void DeferredFrees::Undo(FreeTask& free) {
-  for (auto& [handle, object] : free.freed) handles_.GiveBack(handle, std::move(object));
+void DeferredFrees::Undo(FreeOperation& free) {
+  for (auto& [handle, object] : free.freed) handles_.Restore(handle, std::move(object));
   free.freed.clear();
   --unfinished_;
 }

@@ -19,10 +19,10 @@ class DeferredFrees {
   explicit DeferredFrees(HandleTable& handles) : handles_(handles) {}
 
   // A Free was decoded on this queue: what was sent before on the others ends first.
-  void Add(FreeTask* free, const SessionQueue& own, const SessionQueues& queues);
+  void Add(FreeOperation* free, const SessionQueue& own, const SessionQueues& queues);
   // The Free has ended; it did not happen, and its handles name their objects again.
-  void Ended(FreeTask& free);
-  void Undo(FreeTask& free);
+  void Ended(FreeOperation& free);
+  void Undo(FreeOperation& free);
   // Deletes the objects that nothing before their Free can use any more. True: there were some.
   bool Release(const SessionQueues& queues);
   void Clear();

@@ -41,7 +41,7 @@ StatusOr<DeviceAllocation> DeviceMemory::Allocate(MemoryKind kind, uint64_t bank
   MutexLock lock(&mu_);
   BankAllocator& allocator = kind == MemoryKind::kDram ? dram_ : l1_;
   ASSIGN_OR_RETURN(BankAllocation range, allocator.Allocate(bank_bytes));
-  range.pristine = range.pristine && zero_after_power_on_;
+  range.never_used = range.never_used && zero_after_power_on_;
   if (bounds_ != nullptr && owner.session != 0) {
     bounds_->Add(RangeOf(kind, range), owner.session, owner.handle);
   }

@@ -35,7 +35,7 @@ class DeviceAllocation {
   bool valid() const { return memory_ != nullptr; }
   uint32_t address() const { return range_.address; }
   // Holds zeros, as the card has it after power on.
-  bool zero() const { return range_.pristine; }
+  bool zero() const { return range_.never_used; }
 
  private:
   DeviceMemory* memory_ = nullptr;
@@ -53,7 +53,7 @@ class DeviceMemory {
   // As BankAllocator::Allocate.
   StatusOr<DeviceAllocation> Allocate(MemoryKind kind, uint64_t bank_bytes,
                                       const MemoryOwner& owner) ABSL_LOCKS_EXCLUDED(mu_);
-  // What a client is told when Allocate failed with `status`.
+  // The error for a client when Allocate failed with `status`.
   ErrorReply OutOfMemory(MemoryKind kind, const Status& status, const char* field) const
       ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<MemoryUseReply> Use() const ABSL_LOCKS_EXCLUDED(mu_);

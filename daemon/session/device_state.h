@@ -28,7 +28,7 @@ struct HardwareQueueStats {
   uint32_t index = 0;
   uint32_t in_flight = 0;  // slices
   uint64_t completed = 0;  // slices, since the daemon started
-  uint32_t waiting = 0;    // queues of sessions whose next slice waits for its turn
+  uint32_t waiting = 0;    // queues of sessions whose next slice waits
   uint64_t device_ns = 0;  // the card was at work for so long, since then, up to the last reading
 };
 

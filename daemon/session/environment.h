@@ -38,10 +38,10 @@ class SessionHost {
   virtual ~SessionHost() = default;
   virtual void NextSliceChanged(SessionQueue& queue) = 0;  // it has come, or gone
   virtual void CheckSessionsAt(TimePoint when) = 0;        // call CheckDeadlines then
-  virtual void SessionReleased(uint64_t session) = 0;      // it holds nothing any more: forget it
+  virtual void SessionReleased(uint64_t session) = 0;      // it holds nothing any more: drop it
   // A session that had a lot of memory for its commands has none any more. Any thread, with a window locked.
   virtual void MemoryFreed() = 0;
-  // What keeps a session under `lease` (0: none) from these workers, for people: empty, or begins with "; ".
+  // Text that says what keeps a session under `lease` (0: none) from these workers: empty, or begins with "; ".
   virtual std::string LeaseText(uint64_t lease, const TileSet& workers) = 0;
 };
 

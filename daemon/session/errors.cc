@@ -32,7 +32,7 @@ ErrorReply NoSourceError(const std::string& command, bool unstreamed) {
     return InvalidError(command + ".streamed",
                         "streamed is false; set it to true and send Data, or set another source");
   }
-  return UnsupportedError(command + ".from", "no source this daemon knows; set inline or streamed");
+  return UnsupportedError(command + ".from", "an unsupported source; set inline or streamed");
 }
 
 ErrorReply UnsupportedError(std::string field, const std::string& what) {

@@ -75,7 +75,7 @@ Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to);
 Status ToStatus(const ErrorReply& error);
 // UNAVAILABLE, DEVICE_RESET.
 Status DeviceResetStatus(std::string_view why);
-// There is no such session (any more) for who asks to resume it.
+// There is no such session (any more) for a client that resumes it.
 Status SessionLost(uint64_t session);
 // A session ends because its client sent Leave.
 Status ClientLeft();

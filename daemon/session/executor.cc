@@ -47,23 +47,23 @@ bool Executor::BeginReady(SessionQueue& queue) {
   const size_t before = queue.begun;
   while (queue.begun < queue.operations.size() &&
          queue.begun - queue.passed < environment_.windows.begun_operations) {
-    Operation& task = *queue.operations[queue.begun];
-    if (task.error || task.stage == Operation::Stage::kOnHost) break;
+    Operation& op = *queue.operations[queue.begun];
+    if (op.error || op.stage == Operation::Stage::kOnHost) break;
     // Its batch may have been decoded in part when the quarantine began.
-    if (quarantined_ && !PassesInQuarantine(task.body)) {
-      Quarantine(queue, &task);
+    if (quarantined_ && !PassesInQuarantine(op.body)) {
+      Quarantine(queue, &op);
       break;
     }
     ErrorReply error;
-    Issuer::Step step = Ready(task, &error);
-    if (step == Issuer::Step::kDone) step = issuer_.Begin(task, queue.begun == 0, &error);
+    Issuer::Step step = Ready(op, &error);
+    if (step == Issuer::Step::kDone) step = issuer_.Begin(op, queue.begun == 0, &error);
     if (step == Issuer::Step::kBlocked) break;
     if (step == Issuer::Step::kRefused) {
-      queue.MarkFailed(&task, std::move(error));
+      queue.MarkFailed(&op, std::move(error));
       break;
     }
-    task.stage = Operation::Stage::kBegun;
-    KeepWaits(queue, task);
+    op.stage = Operation::Stage::kBegun;
+    KeepWaits(queue, op);
     ++queue.begun;
   }
   return queue.begun > before;
@@ -71,16 +71,16 @@ bool Executor::BeginReady(SessionQueue& queue) {
 
 // An operation may begin when what it waits for has: the scheduler leaves its slices in the queue until those are on
 // the card, and the card does the rest. A failing operation does not get there; its error comes first.
-Issuer::Step Executor::Ready(const Operation& task, ErrorReply* error) const {
-  for (size_t i = 0; i < task.waits.size(); ++i) {
-    const QueuePosition& wait = task.waits[i];
+Issuer::Step Executor::Ready(const Operation& op, ErrorReply* error) const {
+  for (size_t i = 0; i < op.waits.size(); ++i) {
+    const QueuePosition& wait = op.waits[i];
     const SessionQueue& other = queues_.At(wait.queue);
     if (!other.Begun(wait.value)) return Issuer::Step::kBlocked;
     if (!other.Ended(wait.value) && other.failing() && wait.value >= other.failing_from) {
       return Issuer::Step::kBlocked;
     }
-    // An object that the task names says itself whether the command that made it failed.
-    const bool of_object = i >= task.asked_waits;
+    // An object that the operation names says itself whether the command that made it failed.
+    const bool of_object = i >= op.asked_waits;
     if (of_object && other.failures.OutcomeUnknown(wait.value)) continue;
     if (Refusal refusal = queues_.CheckWait(wait)) {
       *error = *std::move(refusal);
@@ -91,9 +91,9 @@ Issuer::Step Executor::Ready(const Operation& task, ErrorReply* error) const {
 }
 
 // Keeps the waits that are not over yet.
-void Executor::KeepWaits(SessionQueue& queue, Operation& task) {
-  std::erase_if(task.waits, [this](const QueuePosition& wait) { return queues_.Ended(wait); });
-  if (!task.waits.empty()) ++queue.waiting;
+void Executor::KeepWaits(SessionQueue& queue, Operation& op) {
+  std::erase_if(op.waits, [this](const QueuePosition& wait) { return queues_.Ended(wait); });
+  if (!op.waits.empty()) ++queue.waiting;
 }
 
 // Operations that have begun and wait for what failed, or will not run.
@@ -103,37 +103,37 @@ bool Executor::FailWaiters(SessionQueue& queue) {
   if (std::exchange(queue.failures_known, failures) == failures) return false;
   bool changed = false;
   for (size_t i = 0; i < queue.operations.size() && i <= queue.begun; ++i) {
-    Operation& task = *queue.operations[i];
-    if (task.queued() || task.error) continue;
-    for (const QueuePosition& wait : task.waits) {
+    Operation& op = *queue.operations[i];
+    if (op.queued() || op.error) continue;
+    for (const QueuePosition& wait : op.waits) {
       const SessionQueue& other = queues_.At(wait.queue);
       const QueuePosition* const cause = other.failures.CauseOf(wait.value);
       if (cause != nullptr) {
-        queue.MarkFailed(&task, CausedByError(*cause));
+        queue.MarkFailed(&op, CausedByError(*cause));
         return true;
       }
       const bool failing =
           !other.Ended(wait.value) && other.failing() && wait.value >= other.failing_from;
-      if (!failing || (queue.failing() && queue.failing_from <= task.first_value)) continue;
-      queue.MarkFailedFrom(task);
+      if (!failing || (queue.failing() && queue.failing_from <= op.first_value)) continue;
+      queue.MarkFailedFrom(op);
       changed = true;
     }
   }
   return changed;
 }
 
-bool Executor::WaitsOver(Operation& task) const {
-  return std::all_of(task.waits.begin(), task.waits.end(),
+bool Executor::WaitsOver(Operation& op) const {
+  return std::all_of(op.waits.begin(), op.waits.end(),
                      [this](const QueuePosition& wait) { return queues_.Ended(wait); });
 }
 
-// A task ends after those it waited for, though the device may report it before them: it fails with them.
+// An operation ends after those it waited for, though the device may report it before them: it fails with them.
 bool Executor::RetireHead(SessionQueue& queue) {
   if (queue.operations.empty()) return false;
   const std::shared_ptr<Operation> front = queue.operations.front();
   Operation& head = *front;
   if (head.error) {
-    // What has started runs out first. What has not is refused when its turn comes.
+    // What has started runs out first. What has not is refused when it is next.
     if (head.started() && (head.outstanding > 0 || !WaitsOver(head))) return false;
     if (head.started() && head.error->retryable) {  // a reset may have taken what it waited for
       for (const QueuePosition& wait : head.waits) {
@@ -156,19 +156,19 @@ bool Executor::RetireHead(SessionQueue& queue) {
   return true;
 }
 
-void Executor::Complete(SessionQueue& queue, Operation& task) {
-  if (auto* free = std::get_if<FreeTask>(&task.body)) {
+void Executor::Complete(SessionQueue& queue, Operation& op) {
+  if (auto* free = std::get_if<FreeOperation>(&op.body)) {
     frees_.Ended(*free);
-  } else if (auto* replay = std::get_if<ReplayTraceTask>(&task.body)) {
+  } else if (auto* replay = std::get_if<ReplayTraceOperation>(&op.body)) {
     // What the patches replaced no replay can reach any more.
-    for (ReplayTraceTask::Patched& patch : replay->patched) {
+    for (ReplayTraceOperation::Patched& patch : replay->patched) {
       replay->trace->buffers[{patch.launch, patch.kernel}] = std::move(patch.buffers);
     }
   }
-  queue.slices.EndJoins(task.last_value);
-  queues_.End(queue, task.last_value, task.last_value - task.first_value + 1,
-              std::exchange(task.held.total, 0));
-  task.Release();
+  queue.slices.EndJoins(op.last_value);
+  queues_.End(queue, op.last_value, op.last_value - op.first_value + 1,
+              std::exchange(op.held.total, 0));
+  op.Release();
 }
 
 // The first error of a queue: it and everything sent behind it end here.
@@ -188,7 +188,7 @@ void Executor::FailQueue(SessionQueue& queue) {
   queue.failing_from = 0;
   queues_.End(queue, queue.sent, queue.sent - first + 1, 0);
   queue.Clear();
-  // Backwards, so that a handle freed and made anew is unmade before it is given back.
+  // Backwards, so that a handle freed and created again is removed before it is restored.
   std::deque<std::shared_ptr<Operation>> operations = std::exchange(queue.operations, {});
   while (!operations.empty()) {
     rollback_.Undo(*operations.back(), queue.cause);
@@ -196,28 +196,28 @@ void Executor::FailQueue(SessionQueue& queue) {
     operations.pop_back();
   }
   if (const std::shared_ptr<TraceObject> trace = std::exchange(queue.recording, nullptr)) {
-    rollback_.Unmake(queue, trace->handle, trace.get(), queue.cause);
+    rollback_.RemoveObject(queue, trace->handle, trace.get(), queue.cause);
   }
 }
 
-void Executor::Discard(Operation& task) {
-  task.Drop();
-  ReleaseDropped(task);
+void Executor::Discard(Operation& op) {
+  op.Drop();
+  ReleaseDropped(op);
 }
 
 // What is on the card of a dropped operation holds its part of the window until it has ended.
-void Executor::ReleaseDropped(Operation& task) {
-  if (!task.dropped() || task.outstanding > 0) return;
-  outbox_.ReleaseEnded(std::exchange(task.held.total, 0));
-  task.Release();
+void Executor::ReleaseDropped(Operation& op) {
+  if (!op.dropped() || op.outstanding > 0) return;
+  outbox_.ReleaseEnded(std::exchange(op.held.total, 0));
+  op.Release();
 }
 
 // ---- slices
 
 bool Executor::MayStart(SessionQueue& queue, TimePoint now) {
-  Operation& task = *queue.slices.next()->operation;
-  if (task.started() || now <= task.start_by) return true;
-  queue.MarkFailed(&task, StartDeadlineError(queue));
+  Operation& op = *queue.slices.next()->operation;
+  if (op.started() || now <= op.start_by) return true;
+  queue.MarkFailed(&op, StartDeadlineError(queue));
   return false;
 }
 
@@ -251,62 +251,62 @@ ErrorReply Executor::ReplyOf(const SliceError& error) {
 }
 
 void Executor::Done(Slice& slice) {
-  Operation& task = *slice.operation;
-  if (slice.read != nullptr && !task.dropped()) {
+  Operation& op = *slice.operation;
+  if (slice.read != nullptr && !op.dropped()) {
     outbox_.AddData(
-        {slice.queue->id, task.first_value, slice.read->offset, std::move(slice.read->data)});
+        {slice.queue->id, op.first_value, slice.read->offset, std::move(slice.read->data)});
   }
   slice.read.reset();
-  if (auto* read = std::get_if<ReadTask>(&task.body)) read->ended += slice.bytes;
-  if (auto* replay = std::get_if<ReplayTraceTask>(&task.body)) ++replay->ended_segments;
+  if (auto* read = std::get_if<ReadOperation>(&op.body)) read->ended += slice.bytes;
+  if (auto* replay = std::get_if<ReplayTraceOperation>(&op.body)) ++replay->ended_segments;
   SliceEnded(slice);
 }
 
 void Executor::Failed(const Slice& slice, const SliceError& error) {
-  Operation& task = *slice.operation;
-  if (!task.dropped()) {
+  Operation& op = *slice.operation;
+  if (!op.dropped()) {
     ErrorReply reply = ReplyOf(error);
-    reply.execution_state = task.StateAfter(error.state, slice.bytes);
-    slice.queue->MarkFailed(&task, std::move(reply));
+    reply.execution_state = op.StateAfter(error.state, slice.bytes);
+    slice.queue->MarkFailed(&op, std::move(reply));
   }
   SliceEnded(slice);
 }
 
 void Executor::SliceEnded(const Slice& slice) {
-  Operation& task = *slice.operation;
-  issuer_.Ended(task, slice);
-  if (std::holds_alternative<WriteTask>(task.body)) {
-    window_.ReleasePayload(task.held, slice.bytes);
+  Operation& op = *slice.operation;
+  issuer_.Ended(op, slice);
+  if (std::holds_alternative<WriteOperation>(op.body)) {
+    window_.ReleasePayload(op.held, slice.bytes);
   }
-  ReleaseDropped(task);
+  ReleaseDropped(op);
 }
 
 void Executor::Requeue(const Ticket& ticket, Slice slice) {
   SessionQueue& queue = *slice.queue;
-  Operation& task = *slice.operation;
-  issuer_.LeftCard(task);
+  Operation& op = *slice.operation;
+  issuer_.LeftCard(op);
   if (slice.read != nullptr) slice.read->data.clear();
-  if (quarantined_ && slice.runs_kernels() && !task.dropped()) Quarantine(queue, &task);
-  const bool failing = queue.failing() && task.first_value >= queue.failing_from;
-  if (task.dropped() || task.error || failing) {
+  if (quarantined_ && slice.runs_kernels() && !op.dropped()) Quarantine(queue, &op);
+  const bool failing = queue.failing() && op.first_value >= queue.failing_from;
+  if (op.dropped() || op.error || failing) {
     queue.slices.TakeOff(ticket);
-    ReleaseDropped(task);
+    ReleaseDropped(op);
   } else {
     queue.Return(ticket, std::move(slice));
   }
 }
 
-void Executor::Printed(const Operation& task, KernelPrint print) {
-  if (task.dropped()) return;
-  outbox_.AddPrint({{task.queue->id, task.first_value}, std::move(print)},
+void Executor::Printed(const Operation& op, KernelPrint print) {
+  if (op.dropped()) return;
+  outbox_.AddPrint({{op.queue->id, op.first_value}, std::move(print)},
                    environment_.windows.print_bytes);
 }
 
-void Executor::HostWorkEnded(Operation& task) {
-  issuer_.HostWorkEnded(task);
-  auto* const load = std::get_if<LoadKernelTask>(&task.body);
-  if (load != nullptr && !task.dropped()) decoder_.KernelLoaded(task, *load);
-  ReleaseDropped(task);
+void Executor::HostWorkEnded(Operation& op) {
+  issuer_.HostWorkEnded(op);
+  auto* const load = std::get_if<LoadKernelOperation>(&op.body);
+  if (load != nullptr && !op.dropped()) decoder_.KernelLoaded(op, *load);
+  ReleaseDropped(op);
 }
 
 void Executor::BeginQuarantine(const ErrorReply& error) {
@@ -314,21 +314,21 @@ void Executor::BeginQuarantine(const ErrorReply& error) {
   decoder_.SetQuarantine(error);
   for (auto& [id, queue] : queues_.all()) {
     for (size_t i = 0; i < queue.operations.size(); ++i) {
-      Operation& task = *queue.operations[i];
-      if (task.error) break;  // what is behind it will not run
+      Operation& op = *queue.operations[i];
+      if (op.error) break;  // what is behind it will not run
       // What has started runs to its end, but for a replay with launches that the card does not have.
-      const bool replay = std::holds_alternative<ReplayTraceTask>(task.body);
-      if (task.started() && (!replay || i < queue.passed)) continue;
-      if (PassesInQuarantine(task.body)) continue;
-      Quarantine(queue, &task);
+      const bool replay = std::holds_alternative<ReplayTraceOperation>(op.body);
+      if (op.started() && (!replay || i < queue.passed)) continue;
+      if (PassesInQuarantine(op.body)) continue;
+      Quarantine(queue, &op);
       break;
     }
   }
 }
 
-void Executor::Quarantine(SessionQueue& queue, Operation* task) {
-  if (!task->has_run_in_part()) task->error_through = queue.sent;
-  queue.MarkFailed(task, *quarantined_);
+void Executor::Quarantine(SessionQueue& queue, Operation* op) {
+  if (!op->has_run_in_part()) op->error_through = queue.sent;
+  queue.MarkFailed(op, *quarantined_);
 }
 
 void Executor::EndQuarantine() {
@@ -340,7 +340,7 @@ void Executor::DropAll() {
   decoder_.Drop();
   for (auto& [id, queue] : queues_.all()) {
     queue.Clear();
-    for (const auto& task : std::exchange(queue.operations, {})) Discard(*task);
+    for (const auto& op : std::exchange(queue.operations, {})) Discard(*op);
   }
 }
 
@@ -353,13 +353,13 @@ void Executor::Release() {
 void Executor::CheckDeadlines(TimePoint now) {
   queues_.ClearDeadlines();
   for (auto& [id, queue] : queues_.all()) {
-    for (const auto& task : queue.operations) {
-      if (task->started() || task->error) continue;
-      if (task->start_by < now) {
-        queue.MarkFailed(task.get(), StartDeadlineError(queue));
+    for (const auto& op : queue.operations) {
+      if (op->started() || op->error) continue;
+      if (op->start_by < now) {
+        queue.MarkFailed(op.get(), StartDeadlineError(queue));
         break;  // nothing behind it will run
       }
-      queues_.AddDeadline(task->start_by);
+      queues_.AddDeadline(op->start_by);
     }
   }
 }

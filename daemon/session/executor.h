@@ -60,7 +60,7 @@ class Executor {
   // The operation's host work has ended.
   void HostWorkEnded(Operation& operation);
 
-  // Goes on as far as possible. Call after any of the above.
+  // Advances as far as possible. Call after any of the above.
   void Advance();
   void CheckDeadlines(TimePoint now);
 
@@ -77,19 +77,19 @@ class Executor {
 
  private:
   // The operation and what is behind it do not run.
-  void Quarantine(SessionQueue& queue, Operation* task);
+  void Quarantine(SessionQueue& queue, Operation* op);
   bool AdvanceQueue(SessionQueue& queue);
   bool BeginReady(SessionQueue& queue);
-  Issuer::Step Ready(const Operation& task, ErrorReply* error) const;
-  void KeepWaits(SessionQueue& queue, Operation& task);
+  Issuer::Step Ready(const Operation& op, ErrorReply* error) const;
+  void KeepWaits(SessionQueue& queue, Operation& op);
   bool FailWaiters(SessionQueue& queue);
-  bool WaitsOver(Operation& task) const;
+  bool WaitsOver(Operation& op) const;
   bool RetireHead(SessionQueue& queue);
-  void Complete(SessionQueue& queue, Operation& task);
+  void Complete(SessionQueue& queue, Operation& op);
   void FailQueue(SessionQueue& queue);
-  void Discard(Operation& task);
+  void Discard(Operation& op);
   void SliceEnded(const Slice& slice);
-  void ReleaseDropped(Operation& task);
+  void ReleaseDropped(Operation& op);
   ErrorReply StartDeadlineError(const SessionQueue& queue) const;
   static ErrorReply ReplyOf(const SliceError& error);
 

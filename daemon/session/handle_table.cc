@@ -74,21 +74,22 @@ void HandleTable::Remove(uint64_t handle, const Object* object) {
   CountHandles();
 }
 
-bool HandleTable::Bury(uint64_t handle, QueuePosition creator, QueuePosition cause) {
+bool HandleTable::MarkFailed(uint64_t handle, QueuePosition creator, QueuePosition cause) {
   if (handle == 0 || handle > kMaxApiNumber) return false;
   if (objects_.size() >= limits_.handles || use_.Check(Resource::kHandles, 1, "", "")) return false;
-  const bool added = objects_.emplace(handle, std::make_shared<Tombstone>(creator, cause)).second;
+  const bool added =
+      objects_.emplace(handle, std::make_shared<FailedObject>(creator, cause)).second;
   CountHandles();
   return added;
 }
 
-void HandleTable::Exhume(uint64_t handle) {
+void HandleTable::RemoveFailed(uint64_t handle) {
   const auto found = objects_.find(handle);
   if (found != objects_.end() && found->second->kind == ObjectKind::kNothing) objects_.erase(found);
   CountHandles();
 }
 
-void HandleTable::GiveBack(uint64_t handle, std::shared_ptr<Object> object) {
+void HandleTable::Restore(uint64_t handle, std::shared_ptr<Object> object) {
   const auto [entry, added] = objects_.emplace(handle, object);
   if (!added) return;
   CountHandles();

@@ -28,13 +28,13 @@ class HandleTable {
   // The object must be what the handle names, or the call does nothing.
   void Remove(uint64_t handle, const Object* object);
   // The handle's command failed. A handle that names something already keeps it.
-  bool Bury(uint64_t handle, QueuePosition creator, QueuePosition cause);
-  void Exhume(uint64_t handle);  // removes a tombstone, nothing else
+  bool MarkFailed(uint64_t handle, QueuePosition creator, QueuePosition cause);
+  void RemoveFailed(uint64_t handle);  // removes a FailedObject, nothing else
 
   // A Free did not happen. A handle that was taken again meanwhile stays as it is.
-  void GiveBack(uint64_t handle, std::shared_ptr<Object> object);
+  void Restore(uint64_t handle, std::shared_ptr<Object> object);
 
-  // Null: unknown. The object may be a tombstone.
+  // Null: unknown. The object may be a FailedObject.
   std::shared_ptr<Object> Find(uint64_t handle) const;
   // The object of this kind, or why the command cannot have it.
   template <typename T>

@@ -28,7 +28,7 @@ Refusal Issuer::TakeLayout(TraceObject& trace, TraceLayout& layout) {
 }
 
 // Reads the launch times here: launches that end meanwhile change them.
-Issuer::Step Issuer::BeginLayout(RecordTraceTask& record, Operation& task, ErrorReply* error) {
+Issuer::Step Issuer::BeginLayout(RecordTraceOperation& record, Operation& op, ErrorReply* error) {
   TraceObject& trace = *record.trace;
   auto layout = std::make_shared<TraceLayout>();
   layout->times.reserve(trace.launches.size());
@@ -44,15 +44,15 @@ Issuer::Step Issuer::BeginLayout(RecordTraceTask& record, Operation& task, Error
   layout->launches = std::exchange(trace.launches, {});
   layout->segment_time = environment_.windows.segment_time;
   record.layout = layout;
-  DoOnHost(task, [layout, geometry = environment_.geometry] { layout->Build(*geometry); });
+  DoOnHost(op, [layout, geometry = environment_.geometry] { layout->Build(*geometry); });
   return Step::kBlocked;
 }
 
-Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Operation& task, bool at_head,
+Issuer::Step Issuer::BeginOne(RecordTraceOperation& record, Operation& op, bool at_head,
                               ErrorReply* error) {
   if (!record.last) return Step::kDone;
   TraceObject& trace = *record.trace;
-  if (record.layout == nullptr) return BeginLayout(record, task, error);
+  if (record.layout == nullptr) return BeginLayout(record, op, error);
   if (trace.trace == nullptr) {
     if (Refusal refusal = TakeLayout(trace, *record.layout)) {
       *error = *std::move(refusal);
@@ -67,19 +67,20 @@ Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Operation& task, bool at_
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Operation& task, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(ReplayTraceOperation& replay, Operation& op, bool,
+                              ErrorReply* error) {
   TraceObject& trace = *replay.trace;
   if (!Usable(trace, error)) return Step::kRefused;
   replay.turn = trace.turn.lock();
-  if (replay.turn != nullptr && *replay.turn != task.queue->id) {
+  if (replay.turn != nullptr && *replay.turn != op.queue->id) {
     replay.turn = nullptr;
     return Step::kBlocked;
   }
-  if (replay.turn == nullptr) replay.turn = std::make_shared<const uint32_t>(task.queue->id);
+  if (replay.turn == nullptr) replay.turn = std::make_shared<const uint32_t>(op.queue->id);
   trace.turn = replay.turn;
   replay.resolved.reserve(replay.patches.size());
   for (size_t i = 0; i < replay.patches.size(); ++i) {
-    ReplayTraceTask::Patch& patch = replay.patches[i];
+    ReplayTraceOperation::Patch& patch = replay.patches[i];
     const std::string field = fmt::format("replay_trace.patches[{}]", i);
     for (const auto& buffer : patch.buffers) {
       if (!Usable(*buffer, error)) return Step::kRefused;

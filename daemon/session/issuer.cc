@@ -12,8 +12,8 @@ namespace ttfd {
 
 // ---- begin: what must hold before the device, or the host, does anything
 
-Issuer::Step Issuer::Begin(Operation& task, bool at_head, ErrorReply* error) {
-  return std::visit([&](auto& one) { return BeginOne(one, task, at_head, error); }, task.body);
+Issuer::Step Issuer::Begin(Operation& op, bool at_head, ErrorReply* error) {
+  return std::visit([&](auto& one) { return BeginOne(one, op, at_head, error); }, op.body);
 }
 
 // Objects are ready when commands that name them are issued: earlier commands of the same queue
@@ -24,24 +24,25 @@ bool Issuer::Usable(const Object& object, ErrorReply* error) {
   return false;
 }
 
-Issuer::Step Issuer::BeginOne(WriteTask& write, Operation&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(WriteOperation& write, Operation&, bool, ErrorReply* error) {
   return Usable(*write.buffer, error) ? Step::kDone : Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(ReadTask& read, Operation&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(ReadOperation& read, Operation&, bool, ErrorReply* error) {
   return Usable(*read.buffer, error) ? Step::kDone : Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(CopyTask& copy, Operation&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(CopyOperation& copy, Operation&, bool, ErrorReply* error) {
   return Usable(*copy.from, error) && Usable(*copy.to, error) ? Step::kDone : Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(FillTask& fill, Operation&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(FillOperation& fill, Operation&, bool, ErrorReply* error) {
   return Usable(*fill.buffer, error) ? Step::kDone : Step::kRefused;
 }
 
 // Memory is found when the command arrives. Only if it did not fit then, and something was about to be freed, here.
-Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Operation&, bool at_head, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(AllocateOperation& allocate, Operation&, bool at_head,
+                              ErrorReply* error) {
   Buffer& buffer = *allocate.buffer;
   if (!buffer.allocation.valid()) {
     const Step found =
@@ -54,7 +55,7 @@ Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Operation&, bool at_head, 
   return Step::kDone;
 }
 
-// What is about to be freed may make room. A Free in front of the task in its queue has happened when the task is at
+// Memory that is about to be freed may suffice. A Free before the operation in its queue has happened when that is at
 // the head.
 Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                                 ErrorReply* error) {
@@ -66,12 +67,12 @@ Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, con
   return Step::kRefused;
 }
 
-Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Operation&, bool, ErrorReply* error) {
-  if (load.stage == LoadKernelTask::Stage::kReceiving ||
-      load.stage == LoadKernelTask::Stage::kLoading) {
+Issuer::Step Issuer::BeginOne(LoadKernelOperation& load, Operation&, bool, ErrorReply* error) {
+  if (load.stage == LoadKernelOperation::Stage::kReceiving ||
+      load.stage == LoadKernelOperation::Stage::kLoading) {
     return Step::kBlocked;
   }
-  if (load.stage == LoadKernelTask::Stage::kCached) {
+  if (load.stage == LoadKernelOperation::Stage::kCached) {
     load.loaded = std::make_shared<LoadedKernel>();
     load.loaded->image = environment_.kernels->Find(share_.uid, load.sha256);
     if (*load.loaded->image == nullptr) {
@@ -86,7 +87,7 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Operation&, bool, ErrorReply
                        StatusMessage(image.status()));
     return Step::kRefused;
   }
-  if (load.stage == LoadKernelTask::Stage::kCached) {
+  if (load.stage == LoadKernelOperation::Stage::kCached) {
     const uint64_t bytes = HeldBytes(**image);
     if (Refusal refusal =
             handles_.use().Take(Resource::kKernelBytes, bytes, "load_kernel",
@@ -102,8 +103,9 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Operation&, bool, ErrorReply
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Operation& task, bool, ErrorReply* error) {
-  if (create.built == nullptr) return BeginProgram(create, task, error);
+Issuer::Step Issuer::BeginOne(CreateProgramOperation& create, Operation& op, bool,
+                              ErrorReply* error) {
+  if (create.built == nullptr) return BeginProgram(create, op, error);
   if (!create.built->ok()) {
     *error = RefusedError("create_program", create.built->status());
     return Step::kRefused;
@@ -117,7 +119,8 @@ Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Operation& task, bool, 
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginProgram(CreateProgramTask& create, Operation& task, ErrorReply* error) {
+Issuer::Step Issuer::BeginProgram(CreateProgramOperation& create, Operation& op,
+                                  ErrorReply* error) {
   for (const auto& kernel : create.kernels) {
     if (!Usable(*kernel, error)) return Step::kRefused;
   }
@@ -131,12 +134,12 @@ Issuer::Step Issuer::BeginProgram(CreateProgramTask& create, Operation& task, Er
   }
   create.id = ++environment_.program_ids;
   create.built = std::make_shared<StatusOr<std::shared_ptr<const Program>>>(nullptr);
-  DoOnHost(task, [built = create.built, id = create.id, spec = std::move(spec),
-                  grid = environment_.card.grid] { *built = BuildProgram(id, spec, grid); });
+  DoOnHost(op, [built = create.built, id = create.id, spec = std::move(spec),
+                grid = environment_.card.grid] { *built = BuildProgram(id, spec, grid); });
   return Step::kBlocked;
 }
 
-Issuer::Step Issuer::BeginOne(LaunchTask& launch, Operation&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(LaunchOperation& launch, Operation&, bool, ErrorReply* error) {
   if (!Usable(*launch.program, error)) return Step::kRefused;
   for (const auto& buffer : launch.buffers) {
     if (!Usable(*buffer, error)) return Step::kRefused;
@@ -176,8 +179,8 @@ void Issuer::MakeNext(SessionQueue& queue) {
   }
 }
 
-void Issuer::AddWaits(SessionQueue& queue, const Operation& task) const {
-  for (const QueuePosition& wait : task.waits) {
+void Issuer::AddWaits(SessionQueue& queue, const Operation& op) const {
+  for (const QueuePosition& wait : op.waits) {
     const SessionQueue& other = queues_.At(wait.queue);
     if (other.Ended(wait.value)) continue;
     const auto known = std::find_if(queue.after.begin(), queue.after.end(),
@@ -190,41 +193,41 @@ void Issuer::AddWaits(SessionQueue& queue, const Operation& task) const {
   }
 }
 
-void Issuer::Submitted(Operation& task) {
+void Issuer::Submitted(Operation& op) {
   ++outstanding_;
-  ++task.outstanding;
+  ++op.outstanding;
 }
 
-void Issuer::Ended(Operation& task, const Slice& slice) {
-  LearnLaunchTimes(task, slice, environment_.windows.launch_guess);
-  LeftCard(task);
+void Issuer::Ended(Operation& op, const Slice& slice) {
+  LearnLaunchTimes(op, slice, environment_.windows.launch_guess);
+  LeftCard(op);
 }
 
-void Issuer::LeftCard(Operation& task) {
+void Issuer::LeftCard(Operation& op) {
   --outstanding_;
-  --task.outstanding;
+  --op.outstanding;
 }
 
-void Issuer::LoadOnHost(Operation& task, LoadKernelTask& load) {
-  load.stage = LoadKernelTask::Stage::kLoading;
+void Issuer::LoadOnHost(Operation& op, LoadKernelOperation& load) {
+  load.stage = LoadKernelOperation::Stage::kLoading;
   load.loaded = std::make_shared<LoadedKernel>();
-  DoOnHost(task, [store = environment_.kernels.get(), uid = share_.uid, name = load.name,
-                  bytes = std::move(load.bytes),
-                  loaded = load.loaded] { *loaded = store->Load(uid, name, bytes); });
+  DoOnHost(op, [store = environment_.kernels.get(), uid = share_.uid, name = load.name,
+                bytes = std::move(load.bytes),
+                loaded = load.loaded] { *loaded = store->Load(uid, name, bytes); });
 }
 
-void Issuer::DoOnHost(Operation& task, std::function<void()> work) {
-  Submitted(task);
-  task.stage = Operation::Stage::kOnHost;
-  host_jobs_.push_back({task.shared_from_this(), std::move(work)});
+void Issuer::DoOnHost(Operation& op, std::function<void()> work) {
+  Submitted(op);
+  op.stage = Operation::Stage::kOnHost;
+  host_jobs_.push_back({op.shared_from_this(), std::move(work)});
 }
 
-void Issuer::HostWorkEnded(Operation& task) {
-  LeftCard(task);
-  if (task.stage == Operation::Stage::kOnHost) task.stage = Operation::Stage::kQueued;
+void Issuer::HostWorkEnded(Operation& op) {
+  LeftCard(op);
+  if (op.stage == Operation::Stage::kOnHost) op.stage = Operation::Stage::kQueued;
 }
 
-bool Issuer::NeedsZeroing(const AllocateTask& allocate) const {
+bool Issuer::NeedsZeroing(const AllocateOperation& allocate) const {
   return !allocate.buffer->allocation.zero();
 }
 

@@ -1,5 +1,5 @@
-// Begins operations whose turn has come: checks what they name, finds memory, has the host do its part. Makes the
-// slices of those that have begun, one at a time.
+// Begins operations that are next in their queues: checks what they name, finds memory, has the host do its part. Makes
+// the slices of those that have begun, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +40,18 @@ class Issuer {
         slices_(environment, outbox, timeouts, handles.use()) {}
 
   // Its predecessors in the queue have begun; with `at_head` they have even ended. kRefused: `error` says why.
-  Step Begin(Operation& task, bool at_head, ErrorReply* error);
+  Step Begin(Operation& op, bool at_head, ErrorReply* error);
   // Makes the next slice of the queue, if it has none and there is one, and passes over operations whose slices the
   // card has all.
   void MakeNext(SessionQueue& queue);
   // All bytes of the kernel are there: has them loaded.
-  void LoadOnHost(Operation& task, LoadKernelTask& load);
+  void LoadOnHost(Operation& op, LoadKernelOperation& load);
 
   // A slice of the operation is on the card; it has ended there, or is requeued; host work has ended.
-  void Submitted(Operation& task);
-  void Ended(Operation& task, const Slice& slice);
-  void LeftCard(Operation& task);
-  void HostWorkEnded(Operation& task);
+  void Submitted(Operation& op);
+  void Ended(Operation& op, const Slice& slice);
+  void LeftCard(Operation& op);
+  void HostWorkEnded(Operation& op);
 
   // For the host thread: the session empties them.
   std::vector<HostJob>& host_jobs() { return host_jobs_; }
@@ -60,31 +60,31 @@ class Issuer {
   uint64_t lease() const { return share_.lease; }
 
  private:
-  Step BeginOne(BarrierTask&, Operation&, bool, ErrorReply*) { return Step::kDone; }
-  Step BeginOne(FreeTask&, Operation&, bool, ErrorReply*) { return Step::kDone; }
-  Step BeginOne(WriteTask& write, Operation&, bool, ErrorReply* error);
-  Step BeginOne(ReadTask& read, Operation&, bool, ErrorReply* error);
-  Step BeginOne(CopyTask& copy, Operation&, bool, ErrorReply* error);
-  Step BeginOne(FillTask& fill, Operation&, bool, ErrorReply* error);
-  Step BeginOne(AllocateTask& allocate, Operation&, bool at_head, ErrorReply* error);
-  Step BeginOne(LoadKernelTask& load, Operation&, bool, ErrorReply* error);
-  Step BeginOne(CreateProgramTask& create, Operation& task, bool, ErrorReply* error);
-  Step BeginOne(LaunchTask& launch, Operation&, bool, ErrorReply* error);
-  Step BeginOne(RecordTraceTask& record, Operation& task, bool at_head, ErrorReply* error);
-  Step BeginProgram(CreateProgramTask& create, Operation& task, ErrorReply* error);
-  Step BeginLayout(RecordTraceTask& record, Operation& task, ErrorReply* error);
+  Step BeginOne(BarrierOperation&, Operation&, bool, ErrorReply*) { return Step::kDone; }
+  Step BeginOne(FreeOperation&, Operation&, bool, ErrorReply*) { return Step::kDone; }
+  Step BeginOne(WriteOperation& write, Operation&, bool, ErrorReply* error);
+  Step BeginOne(ReadOperation& read, Operation&, bool, ErrorReply* error);
+  Step BeginOne(CopyOperation& copy, Operation&, bool, ErrorReply* error);
+  Step BeginOne(FillOperation& fill, Operation&, bool, ErrorReply* error);
+  Step BeginOne(AllocateOperation& allocate, Operation&, bool at_head, ErrorReply* error);
+  Step BeginOne(LoadKernelOperation& load, Operation&, bool, ErrorReply* error);
+  Step BeginOne(CreateProgramOperation& create, Operation& op, bool, ErrorReply* error);
+  Step BeginOne(LaunchOperation& launch, Operation&, bool, ErrorReply* error);
+  Step BeginOne(RecordTraceOperation& record, Operation& op, bool at_head, ErrorReply* error);
+  Step BeginProgram(CreateProgramOperation& create, Operation& op, ErrorReply* error);
+  Step BeginLayout(RecordTraceOperation& record, Operation& op, ErrorReply* error);
   Refusal TakeLayout(TraceObject& trace, TraceLayout& layout);
-  Step BeginOne(ReplayTraceTask& replay, Operation&, bool, ErrorReply* error);
+  Step BeginOne(ReplayTraceOperation& replay, Operation&, bool, ErrorReply* error);
 
   // The operation passes, or is the first of which a slice is made: what waits for other queues waits with it.
-  void AddWaits(SessionQueue& queue, const Operation& task) const;
+  void AddWaits(SessionQueue& queue, const Operation& op) const;
 
   // Adds a job to host_jobs().
-  void DoOnHost(Operation& task, std::function<void()> work);
+  void DoOnHost(Operation& op, std::function<void()> work);
   Step FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                   ErrorReply* error);
   static bool Usable(const Object& object, ErrorReply* error);
-  bool NeedsZeroing(const AllocateTask& allocate) const;
+  bool NeedsZeroing(const AllocateOperation& allocate) const;
 
   SessionEnvironment& environment_;
   const Timeouts& timeouts_;

@@ -1,7 +1,7 @@
 // Loaded kernels by user and content, so that a client uploads a kernel once and other clients of
 // the same user not at all.
 //
-// Per user, not by content alone: who knows a hash does not thereby own the kernel.
+// Per user, not by content alone: a client that has a hash does not thereby own the kernel.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct LoadedKernel {
 // Host memory of a loaded kernel: its image, its name and the names of its addresses, about.
 uint64_t HeldBytes(const KernelImage& image);
 
-// Thread-safe. When it is full, the user who has most in it loses what was used longest ago, so that nobody evicts
+// Thread-safe. When it is full, the user who has most in it loses what was used longest ago, so that no user evicts
 // kernels of users who keep less. Programs keep their kernels alive themselves.
 class KernelStore {
  public:

@@ -6,7 +6,7 @@
 
 namespace ttfd {
 
-void LearnLaunchTimes(const Operation& task, const Slice& slice, Duration guess) {
+void LearnLaunchTimes(const Operation& op, const Slice& slice, Duration guess) {
   if (slice.times.device_time == Duration::zero()) return;
   const auto known = [guess](const ProgramObject& program) {
     return program.launch_time != Duration::zero() ? program.launch_time : guess;
@@ -15,10 +15,10 @@ void LearnLaunchTimes(const Operation& task, const Slice& slice, Duration guess)
     Duration& mean = program.launch_time;
     mean = mean == Duration::zero() ? time : (3 * mean + time) / 4;
   };
-  if (const auto* launch = std::get_if<LaunchTask>(&task.body)) {
+  if (const auto* launch = std::get_if<LaunchOperation>(&op.body)) {
     return learn(*launch->program, slice.times.device_time);
   }
-  const auto* replay = std::get_if<ReplayTraceTask>(&task.body);
+  const auto* replay = std::get_if<ReplayTraceOperation>(&op.body);
   if (replay == nullptr) return;
   const auto& command = std::get<ReplayTraceCommand>(slice.command);
   const SegmentExtent extent = TraceSegmentExtent(*command.trace, command.segment);

@@ -1,4 +1,4 @@
-// What clients and people are told of leases.
+// Replies about leases, for clients and administrators.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LeaseHolders {
 
   void Add(const SessionClient& client);
   bool none() const { return named.empty(); }
-  // "session 3 (...) and session 4 (...) and 2 more"; "nobody"
+  // "session 3 (...) and session 4 (...) and 2 more"; "no session"
   std::string Text() const;
   bool operator==(const LeaseHolders&) const = default;
 };

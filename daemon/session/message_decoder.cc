@@ -123,10 +123,10 @@ Status MessageDecoder::Supply(DataChunk& chunk) {
                                fmt::format("a chunk of {} bytes", chunk.payload.size())));
   }
   SessionQueue& queue = *found;
-  Operation* const task = queue.Find(chunk.value);
+  Operation* const op = queue.Find(chunk.value);
   const bool runs =
-      task != nullptr && !task->error && !(queue.failing() && chunk.value >= queue.failing_from);
-  if (runs) return TakeChunk(queue, *task, chunk);
+      op != nullptr && !op->error && !(queue.failing() && chunk.value >= queue.failing_from);
+  if (runs) return TakeChunk(queue, *op, chunk);
   const bool unexecuted =
       chunk.value != 0 && chunk.value <= queue.sent &&
       (!queue.Ended(chunk.value) || queue.failures.CauseOf(chunk.value) != nullptr ||
@@ -136,17 +136,17 @@ Status MessageDecoder::Supply(DataChunk& chunk) {
                        chunk.value, chunk.queue);
 }
 
-Status MessageDecoder::TakeChunk(SessionQueue& queue, Operation& task, DataChunk& chunk) {
-  auto* const write = std::get_if<WriteTask>(&task.body);
-  auto* const load = std::get_if<LoadKernelTask>(&task.body);
+Status MessageDecoder::TakeChunk(SessionQueue& queue, Operation& op, DataChunk& chunk) {
+  auto* const write = std::get_if<WriteOperation>(&op.body);
+  auto* const load = std::get_if<LoadKernelOperation>(&op.body);
   const bool streamed = (write != nullptr && write->streamed) ||
-                        (load != nullptr && load->stage != LoadKernelTask::Stage::kCached);
+                        (load != nullptr && load->stage != LoadKernelOperation::Stage::kCached);
   if (!streamed) {
     return ProtocolError("data.value", "data for command {} of queue {}, which expects none",
                          chunk.value, chunk.queue);
   }
   const uint64_t size = write != nullptr ? write->size : load->size;
-  const bool complete = load != nullptr && load->stage != LoadKernelTask::Stage::kReceiving;
+  const bool complete = load != nullptr && load->stage != LoadKernelOperation::Stage::kReceiving;
   const uint64_t received = write != nullptr ? write->received
                             : complete       ? size
                                              : load->bytes.size();
@@ -159,22 +159,22 @@ Status MessageDecoder::TakeChunk(SessionQueue& queue, Operation& task, DataChunk
         bytes, chunk.offset, chunk.value, chunk.queue, received, size);
   }
   if (write != nullptr) {
-    task.held.AddPayload(window_.TakeCost(chunk.cost), bytes);
+    op.held.AddPayload(window_.TakeCost(chunk.cost), bytes);
     AddPayload(*write, std::move(chunk.payload));
     return OkStatus();
   }
   // A kernel's bytes are charged as the kernel is. They would fill a window that is smaller than the file.
   if (Refusal refusal = ChargeKernel(load, bytes)) {
-    queue.MarkFailed(&task, *std::move(refusal));
+    queue.MarkFailed(&op, *std::move(refusal));
     return OkStatus();
   }
   load->bytes += chunk.payload;
   if (load->bytes.size() < size) return OkStatus();
-  issuer_.LoadOnHost(task, *load);
+  issuer_.LoadOnHost(op, *load);
   return OkStatus();
 }
 
-Refusal MessageDecoder::ChargeKernel(LoadKernelTask* load, uint64_t bytes) {
+Refusal MessageDecoder::ChargeKernel(LoadKernelOperation* load, uint64_t bytes) {
   Refusal refusal = use_.Take(Resource::kKernelBytes, bytes, "load_kernel",
                               fmt::format("{} bytes of a kernel", bytes));
   if (refusal) return refusal;
@@ -183,8 +183,8 @@ Refusal MessageDecoder::ChargeKernel(LoadKernelTask* load, uint64_t bytes) {
   return std::nullopt;
 }
 
-void MessageDecoder::KernelLoaded(Operation& task, LoadKernelTask& load) {
-  load.stage = LoadKernelTask::Stage::kLoaded;
+void MessageDecoder::KernelLoaded(Operation& op, LoadKernelOperation& load) {
+  load.stage = LoadKernelOperation::Stage::kLoaded;
   auto& image = load.loaded->image;
   if (!load.sha256.empty() && load.sha256 != load.loaded->sha256) {
     image = InvalidArgument("the bytes do not have the sha256 that came with them");
@@ -193,7 +193,7 @@ void MessageDecoder::KernelLoaded(Operation& task, LoadKernelTask& load) {
   if (!image.ok()) return;
   if (Refusal refusal = ChargeKernel(&load, HeldBytes(**image))) {
     image = std::shared_ptr<const KernelImage>();
-    task.queue->MarkFailed(&task, *std::move(refusal));
+    op.queue->MarkFailed(&op, *std::move(refusal));
   }
 }
 
@@ -205,7 +205,7 @@ Status MessageDecoder::Cancel(const QueuePosition& from) {
   SessionQueue& queue = *known;
   auto found =
       std::lower_bound(queue.operations.begin(), queue.operations.end(), from.value,
-                       [](const auto& task, uint64_t wanted) { return task->last_value < wanted; });
+                       [](const auto& op, uint64_t wanted) { return op->last_value < wanted; });
   while (found != queue.operations.end() && (*found)->started()) ++found;
   if (found == queue.operations.end()) return OkStatus();
   if ((*found)->first_value < from.value) {
@@ -222,21 +222,21 @@ Status MessageDecoder::Cancel(const QueuePosition& from) {
     if (index < queue.passed) ++queue.passed;
     found = queue.operations.insert(found + 1, std::move(rest));
   }
-  Operation& task = **found;
-  if (!task.error) {
-    task.error_through = queue.sent;
-    queue.MarkFailed(&task, MakeError(StatusCode::kCancelled, reason::kCancelled, "",
-                                      "cancelled before it started"));
+  Operation& op = **found;
+  if (!op.error) {
+    op.error_through = queue.sent;
+    queue.MarkFailed(&op, MakeError(StatusCode::kCancelled, reason::kCancelled, "",
+                                    "cancelled before it started"));
   }
   return OkStatus();
 }
 
 void MessageDecoder::FinishInput() {
   for (auto& [id, queue] : queues_.all()) {
-    for (const auto& task : queue.operations) {
-      if (!task->LacksData()) continue;
+    for (const auto& op : queue.operations) {
+      if (!op->LacksData()) continue;
       queue.MarkFailed(
-          task.get(),
+          op.get(),
           InvalidError("data", "the client finished before it had sent all data of this command"));
       break;
     }

@@ -1,4 +1,4 @@
-// Messages of a session's client into tasks of its queues: opens queues, decodes commands, supplies data, cancels.
+// Messages of a session's client into operations of its queues: opens queues, decodes commands, supplies data, cancels.
 //
 // A message is decoded in turns, each within a budget, so that the input of one session does not delay others.
 #pragma once
@@ -45,7 +45,7 @@ class MessageDecoder {
 
   // The host work of a LoadKernel has ended. The image is charged to kernel_bytes from here on; beyond the limit it is
   // dropped and the command refused.
-  void KernelLoaded(Operation& task, LoadKernelTask& load);
+  void KernelLoaded(Operation& op, LoadKernelOperation& load);
 
  private:
   // A message of which not all is decoded.
@@ -60,9 +60,9 @@ class MessageDecoder {
 
   Status Supply(DataChunk& chunk);
   // Appends the chunk's payload to what its command has.
-  Status TakeChunk(SessionQueue& queue, Operation& task, DataChunk& chunk);
+  Status TakeChunk(SessionQueue& queue, Operation& op, DataChunk& chunk);
   // Charges so much more to kernel_bytes, until the command ends.
-  Refusal ChargeKernel(LoadKernelTask* load, uint64_t bytes);
+  Refusal ChargeKernel(LoadKernelOperation* load, uint64_t bytes);
 
   // Ends what has this value or a later one and has not started.
   Status Cancel(const QueuePosition& from);

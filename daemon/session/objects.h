@@ -41,8 +41,8 @@ struct Object {
 };
 
 // What a handle names whose command failed.
-struct Tombstone final : Object {
-  Tombstone(QueuePosition its_creator, QueuePosition its_cause)
+struct FailedObject final : Object {
+  FailedObject(QueuePosition its_creator, QueuePosition its_cause)
       : Object(ObjectKind::kNothing, its_creator) {
     state = State::kFailed;
     cause = its_cause;
@@ -130,7 +130,7 @@ struct ProgramObject final : Object {
   std::vector<std::shared_ptr<const UseHold>> kept;  // of its kernels
 };
 
-// What a launch of a trace is made of until the trace is built. `buffers`: as in LaunchTask.
+// What a launch of a trace is made of until the trace is built. `buffers`: as in LaunchOperation.
 struct TracedLaunch {
   std::shared_ptr<ProgramObject> program;
   std::vector<ArgumentsRequest> arguments;

@@ -24,18 +24,18 @@
 namespace ttfd {
 
 // What is left of a command once its handles are resolved. `handed` counts bytes of which slices were made.
-struct BarrierTask {};
-struct AllocateTask {
+struct BarrierOperation {};
+struct AllocateOperation {
   uint64_t handle = 0;
   std::shared_ptr<Buffer> buffer;
   uint64_t handed = 0;
 };
-struct FreeTask {
+struct FreeOperation {
   std::vector<std::pair<uint64_t, std::shared_ptr<Object>>> freed;
   uint64_t arrival = 0;              // number of this Free in its session
   std::vector<QueuePosition> until;  // on other queues: what was sent before and had not ended
 };
-struct LoadKernelTask {
+struct LoadKernelOperation {
   uint64_t handle = 0;
   std::shared_ptr<Kernel> kernel;
   std::string sha256;
@@ -52,7 +52,7 @@ struct LoadKernelTask {
   std::shared_ptr<LoadedKernel> loaded;  // written by the host work
   UseHold kept;  // of kernel_bytes: `bytes` of a streamed one, then the image
 };
-struct CreateProgramTask {
+struct CreateProgramOperation {
   uint64_t handle = 0;
   std::shared_ptr<ProgramObject> program;
   std::vector<std::shared_ptr<Kernel>> kernels;  // one a use, in order
@@ -62,7 +62,7 @@ struct CreateProgramTask {
   std::shared_ptr<StatusOr<std::shared_ptr<const Program>>> built;
   uint32_t id = 0;  // of the program
 };
-struct WriteTask {
+struct WriteOperation {
   std::shared_ptr<Buffer> buffer;
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -72,14 +72,14 @@ struct WriteTask {
   std::vector<std::string> slices;  // received, not handed; each ends where a unit does
   std::string tail;                 // received, the beginning of a unit
 };
-struct ReadTask {
+struct ReadOperation {
   std::shared_ptr<Buffer> buffer;
   uint64_t offset = 0;
   uint64_t size = 0;
   uint64_t handed = 0;
   uint64_t ended = 0;  // bytes of slices that have ended well
 };
-struct CopyTask {
+struct CopyOperation {
   std::shared_ptr<Buffer> from;
   uint64_t from_offset = 0;
   std::shared_ptr<Buffer> to;
@@ -87,14 +87,14 @@ struct CopyTask {
   uint64_t size = 0;
   uint64_t handed = 0;
 };
-struct FillTask {
+struct FillOperation {
   std::shared_ptr<Buffer> buffer;
   uint64_t offset = 0;
   uint64_t size = 0;
   uint32_t word = 0;
   uint64_t handed = 0;
 };
-struct LaunchTask {
+struct LaunchOperation {
   std::shared_ptr<ProgramObject> program;
   std::vector<ArgumentsRequest> arguments;
   // Buffers of all BufferArguments, in order, then those that circular buffers of the program lie on.
@@ -104,14 +104,14 @@ struct LaunchTask {
   std::vector<KernelArguments> resolved;  // one a kernel, buffers' addresses filled in
 };
 
-struct RecordTraceTask {
+struct RecordTraceOperation {
   std::shared_ptr<TraceObject> trace;
   bool last = false;  // the one that builds and records it; those before only gather
   std::shared_ptr<TraceLayout>
       layout;  // null until its programs and buffers are ready; written by the host work
   uint32_t handed_segments = 0;
 };
-struct ReplayTraceTask {
+struct ReplayTraceOperation {
   struct Patch {
     uint32_t launch = 0;
     ArgumentsRequest arguments;
@@ -151,8 +151,9 @@ struct ReplayTraceTask {
 };
 
 using OperationBody =
-    std::variant<BarrierTask, LaunchTask, WriteTask, ReadTask, FillTask, CopyTask, AllocateTask,
-                 FreeTask, LoadKernelTask, CreateProgramTask, RecordTraceTask, ReplayTraceTask>;
+    std::variant<BarrierOperation, LaunchOperation, WriteOperation, ReadOperation, FillOperation,
+                 CopyOperation, AllocateOperation, FreeOperation, LoadKernelOperation,
+                 CreateProgramOperation, RecordTraceOperation, ReplayTraceOperation>;
 
 struct SessionQueue;
 
@@ -181,33 +182,34 @@ struct Operation : std::enable_shared_from_this<Operation> {
   bool queued() const { return stage == Stage::kQueued || stage == Stage::kOnHost; }
   // The client has not sent all of its payload.
   bool LacksData() const {
-    if (const auto* write = std::get_if<WriteTask>(&body)) return write->received < write->size;
-    const auto* load = std::get_if<LoadKernelTask>(&body);
-    return load != nullptr && load->stage == LoadKernelTask::Stage::kReceiving;
+    if (const auto* write = std::get_if<WriteOperation>(&body))
+      return write->received < write->size;
+    const auto* load = std::get_if<LoadKernelOperation>(&body);
+    return load != nullptr && load->stage == LoadKernelOperation::Stage::kReceiving;
   }
   bool started() const { return stage == Stage::kStarted; }
   bool dropped() const { return stage == Stage::kDropped; }
   // It has ended: what it names may be freed, though its slices keep the operation.
-  void Release() { body = BarrierTask{}; }
+  void Release() { body = BarrierOperation{}; }
   void Drop() {
     host_work_cancelled.store(true, std::memory_order_relaxed);
     stage = Stage::kDropped;
   }
   // Segments of its replay have ended.
   bool has_run_in_part() const {
-    const auto* replay = std::get_if<ReplayTraceTask>(&body);
+    const auto* replay = std::get_if<ReplayTraceOperation>(&body);
     return replay != nullptr && replay->ended_segments > 0;
   }
   // The state of the command once a slice of it, of so many bytes, has failed in this state. A launch is one slice; all
   // others of a read must have ended.
   ExecutionState StateAfter(ExecutionState of_slice, uint64_t bytes) const {
-    const auto* read = std::get_if<ReadTask>(&body);
-    const bool last = std::holds_alternative<LaunchTask>(body) ||
+    const auto* read = std::get_if<ReadOperation>(&body);
+    const bool last = std::holds_alternative<LaunchOperation>(body) ||
                       (read != nullptr && read->size - read->ended == bytes);
     return last && of_slice == ExecutionState::kCompleted ? of_slice : ExecutionState::kUnknown;
   }
 
-  std::unique_ptr<ErrorReply> error;  // set: it ends with this when its turn comes
+  std::unique_ptr<ErrorReply> error;  // set: it ends with this when it is next
   uint64_t error_through = 0;         // the error is also that of the commands up to here (Cancel)
 
   HeldCost held;

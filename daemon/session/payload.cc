@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kJoinBytes = 64 << 10;  // smaller chunks are joined: a slice costs a command
 
-void AddSlice(WriteTask& write, std::string slice, uint64_t limit) {
+void AddSlice(WriteOperation& write, std::string slice, uint64_t limit) {
   if (!write.slices.empty() && slice.size() < kJoinBytes &&
       write.slices.back().size() + slice.size() <= limit) {
     write.slices.back() += slice;
@@ -29,7 +29,7 @@ uint64_t InlineBytes(const Request& request) {
   return 0;
 }
 
-void AddPayload(WriteTask& write, std::string payload) {
+void AddPayload(WriteOperation& write, std::string payload) {
   const Buffer& buffer = *write.buffer;
   uint64_t offset = write.offset + write.received - write.tail.size();
   write.received += payload.size();

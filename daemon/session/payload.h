@@ -15,6 +15,6 @@ uint64_t InlineBytes(const Request& request);
 
 // Adds bytes to a write whose buffer, offset and size are known: cuts what has come into slices the
 // device can take, keeps the rest for the next chunk.
-void AddPayload(WriteTask& write, std::string payload);
+void AddPayload(WriteOperation& write, std::string payload);
 
 }  // namespace ttfd

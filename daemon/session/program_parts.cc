@@ -14,7 +14,7 @@ std::string Field(const char* list, size_t index, const char* name) {
 }
 
 Refusal ResolveKernel(const KernelUseRequest& use, size_t index, const HandleTable& handles,
-                      GridSize grid, CreateProgramTask* create) {
+                      GridSize grid, CreateProgramOperation* create) {
   if (!use.processor_known) {
     return UnsupportedError(
         Field("kernels", index, "processor"),
@@ -60,7 +60,7 @@ Refusal CheckPlace(const CircularBufferRequest& use, const Buffer& buffer, GridS
 
 Refusal ResolveCircularBuffer(const CircularBufferRequest& use, size_t index,
                               const HandleTable& handles, GridSize grid,
-                              CreateProgramTask* create) {
+                              CreateProgramOperation* create) {
   if (Refusal refusal = CheckCores(use.cores, grid, Field("circular_buffers", index, "cores"))) {
     return refusal;
   }
@@ -97,7 +97,7 @@ Refusal CheckCores(const std::vector<CoreRange>& cores, GridSize grid, const std
 }
 
 Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& handles, GridSize grid,
-                     CreateProgramTask* create) {
+                     CreateProgramOperation* create) {
   if (request.kernels.empty())
     return InvalidError("create_program.kernels", "a program needs at least one kernel");
   create->kernels.reserve(request.kernels.size());
@@ -126,7 +126,7 @@ Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& han
   return std::nullopt;
 }
 
-Refusal MakeSpec(CreateProgramTask& create, ProgramSpec* spec) {
+Refusal MakeSpec(CreateProgramOperation& create, ProgramSpec* spec) {
   for (size_t i = 0; i < create.kernels.size(); ++i) {
     KernelUseRequest& use = create.request.kernels[i];
     const KernelImage& image = *create.kernels[i]->image;

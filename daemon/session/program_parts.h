@@ -19,10 +19,10 @@ Refusal CheckCores(const std::vector<CoreRange>& cores, GridSize grid, const std
 // Checks all that can be known before the kernels are loaded and the buffers have memory. `create` gets the kernels and
 // buffers, and its program what it has of them.
 Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& handles, GridSize grid,
-                     CreateProgramTask* create);
+                     CreateProgramOperation* create);
 
 // The program's spec. REQUIRES that all kernels and buffers are ready; takes what it can of the request.
-Refusal MakeSpec(CreateProgramTask& create, ProgramSpec* spec);
+Refusal MakeSpec(CreateProgramOperation& create, ProgramSpec* spec);
 
 // Adds the buffers that circular buffers of the program lie on; refuses if one of them was freed.
 Refusal AddPlaces(const ProgramObject& program, const HandleTable& handles,

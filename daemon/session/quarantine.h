@@ -51,8 +51,8 @@ bool PassesInQuarantine(const Variant& command) {
   return std::visit(
       []<typename Body>(const Body&) {
         return std::is_same_v<Body, BarrierRequest> || std::is_same_v<Body, ReadRequest> ||
-               std::is_same_v<Body, FreeRequest> || std::is_same_v<Body, BarrierTask> ||
-               std::is_same_v<Body, ReadTask> || std::is_same_v<Body, FreeTask>;
+               std::is_same_v<Body, FreeRequest> || std::is_same_v<Body, BarrierOperation> ||
+               std::is_same_v<Body, ReadOperation> || std::is_same_v<Body, FreeOperation>;
       },
       command);
 }

@@ -25,7 +25,7 @@ class QueueSlices {
   void Append(Slice slice) { next_.push_back(std::move(slice)); }
   // Drops those of commands from this value on.
   void DropFrom(uint64_t value);
-  // Drops all of them, and forgets the joins.
+  // Drops all of them, and clears the joins.
   void Clear();
 
   // ---- what is on the card

@@ -184,8 +184,8 @@ struct SessionInfoReply {
 
 // What is kept of hangs (daemon/hang), and what they cost whose kernels they are.
 struct HangPolicy {
-  uint32_t suspend_hangs = 8;  // so many within the window quarantine a user; 0: never
-  uint32_t suspend_window_ms = 600'000;
+  uint32_t quarantine_hangs = 8;  // so many within the window quarantine a user; 0: never
+  uint32_t quarantine_window_ms = 600'000;
 };
 
 enum class LimitScope : uint8_t { kMessage, kCommand, kSession, kUser, kLease, kDaemon };

@@ -14,7 +14,7 @@ class ResumeToken {
  public:
   explicit ResumeToken(std::string first) : newest_(std::move(first)) {}
 
-  // Takes as long whichever of them it is, or neither.
+  // Takes the same time whichever of them it is, or neither.
   bool Accepts(const std::string& token) const {
     const bool newest = SameSecret(token, newest_);
     const bool used = SameSecret(token, used_);

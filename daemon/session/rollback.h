@@ -16,10 +16,10 @@ class Rollback {
   // Both outlive it.
   Rollback(HandleTable& handles, DeferredFrees& frees) : handles_(handles), frees_(frees) {}
 
-  // The newest command of a queue first, so that a handle freed and made anew is unmade before it is given back.
-  void Undo(Operation& task, QueuePosition cause);
+  // The newest command of a queue first, so that a handle freed and created again is removed before it is restored.
+  void Undo(Operation& op, QueuePosition cause);
   // The object is not made.
-  void Unmake(SessionQueue& queue, uint64_t handle, Object* object, QueuePosition cause);
+  void RemoveObject(SessionQueue& queue, uint64_t handle, Object* object, QueuePosition cause);
 
  private:
   HandleTable& handles_;

@@ -12,7 +12,7 @@ namespace {
 
 // How often a session without a connection checks whether its client's process still exists.
 constexpr Duration kProcessCheck = std::chrono::milliseconds(100);
-// How often a session whose window is reduced asks for the rest.
+// Interval at which a session whose window is reduced requests the rest.
 constexpr Duration kWindowRetry = std::chrono::milliseconds(100);
 
 Status ConnectionGone() { return Error(StatusCode::kCancelled, "the connection is gone"); }
@@ -306,7 +306,7 @@ void Session::End(const Status& status) {
   }
 }
 
-// Memory is given back when the device cannot reach it any more.
+// Memory is freed when the device cannot reach it any more.
 void Session::ReleaseIfIdle() {
   if (phase_ != Phase::kEnded || executor_.outstanding()) return;
   phase_ = Phase::kReleased;

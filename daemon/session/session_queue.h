@@ -56,7 +56,7 @@ struct SessionQueue {
 
   uint64_t sent = 0;
   uint64_t completed = 0;
-  std::shared_ptr<TraceObject> recording;  // goes on in the next command
+  std::shared_ptr<TraceObject> recording;  // continues in the next command
 
   std::deque<std::shared_ptr<Operation>> operations;
   size_t begun = 0;

@@ -59,7 +59,7 @@ bool SessionQueues::wait_for_output() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
     const SessionQueue& queue = entry.second;
     return queue.passed < queue.begun && queue.slices.next() == nullptr &&
-           std::holds_alternative<ReadTask>(queue.operations[queue.passed]->body);
+           std::holds_alternative<ReadOperation>(queue.operations[queue.passed]->body);
   });
 }
 

@@ -67,14 +67,14 @@ struct Slice {
   std::shared_ptr<const std::vector<uint32_t>> programs;
   // Of a launch; of each launch of a trace; of anything else without progress, where zero is the daemon's.
   Duration timeout{};
-  uint32_t suspected = 0;  // so many times the card stopped when its turn had come
+  uint32_t suspected = 0;  // so many times the card stopped when it was next
   bool first = true;       // of its command: the command begins with it
   SliceTimes times;
 
   const SessionShare& share() const;
   uint64_t value() const;  // of the command
   bool runs_kernels() const { return launches > 0; }
-  // Runs kernels on workers of its own, beside whatever does not need these.
+  // Runs kernels on workers of its own, next to everything that does not need these.
   bool independent() const { return runs_kernels() && route.workers.any(); }
   // The card waits for what is on it already, if that ends soon: it would hold up others meanwhile.
   bool MayBeTaken(Duration longest_wait) const;

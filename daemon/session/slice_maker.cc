@@ -8,21 +8,22 @@
 
 namespace ttfd {
 
-bool SliceMaker::Next(Operation& task, Slice* slice) {
-  return std::visit([&](auto& one) { return NextOne(one, task, slice); }, task.body);
+bool SliceMaker::Next(Operation& op, Slice* slice) {
+  return std::visit([&](auto& one) { return NextOne(one, op, slice); }, op.body);
 }
 
-bool SliceMaker::AllMade(const Operation& task) {
-  if (const auto* write = std::get_if<WriteTask>(&task.body)) return write->handed == write->size;
-  if (const auto* read = std::get_if<ReadTask>(&task.body)) return read->handed == read->size;
-  if (const auto* copy = std::get_if<CopyTask>(&task.body)) return copy->handed == copy->size;
-  if (const auto* fill = std::get_if<FillTask>(&task.body)) return fill->handed == fill->size;
-  if (const auto* launch = std::get_if<LaunchTask>(&task.body)) return launch->handed;
-  if (const auto* record = std::get_if<RecordTraceTask>(&task.body))
+bool SliceMaker::AllMade(const Operation& op) {
+  if (const auto* write = std::get_if<WriteOperation>(&op.body))
+    return write->handed == write->size;
+  if (const auto* read = std::get_if<ReadOperation>(&op.body)) return read->handed == read->size;
+  if (const auto* copy = std::get_if<CopyOperation>(&op.body)) return copy->handed == copy->size;
+  if (const auto* fill = std::get_if<FillOperation>(&op.body)) return fill->handed == fill->size;
+  if (const auto* launch = std::get_if<LaunchOperation>(&op.body)) return launch->handed;
+  if (const auto* record = std::get_if<RecordTraceOperation>(&op.body))
     return !record->last || record->handed_segments == TraceSegments(*record->trace->trace);
-  if (const auto* replay = std::get_if<ReplayTraceTask>(&task.body))
+  if (const auto* replay = std::get_if<ReplayTraceOperation>(&op.body))
     return replay->handed_segments == TraceSegments(*replay->trace->trace);
-  if (const auto* allocate = std::get_if<AllocateTask>(&task.body)) {
+  if (const auto* allocate = std::get_if<AllocateOperation>(&op.body)) {
     return allocate->handed == allocate->buffer->whole_bytes;
   }
   return true;
@@ -41,7 +42,7 @@ uint64_t SliceMaker::UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint6
   return left <= most ? left : CutAtUnit(buffer.page_bytes, offset, most);
 }
 
-bool SliceMaker::NextOne(WriteTask& write, Operation&, Slice* slice) {
+bool SliceMaker::NextOne(WriteOperation& write, Operation&, Slice* slice) {
   if (write.slices.empty()) return false;
   slice->payload = std::move(write.slices.front());
   write.slices.erase(write.slices.begin());  // few: the payload in flight is limited
@@ -51,7 +52,7 @@ bool SliceMaker::NextOne(WriteTask& write, Operation&, Slice* slice) {
   return true;
 }
 
-bool SliceMaker::NextOne(ReadTask& read, Operation&, Slice* slice) {
+bool SliceMaker::NextOne(ReadOperation& read, Operation&, Slice* slice) {
   const uint64_t size = SliceBytes(*read.buffer, read.size - read.handed);
   if (size == 0) return false;
   const uint64_t most = use_.OutputLimit(environment_.windows.read_bytes);
@@ -74,7 +75,7 @@ bool SliceMaker::NextOne(ReadTask& read, Operation&, Slice* slice) {
   return true;
 }
 
-bool SliceMaker::NextOne(CopyTask& copy, Operation&, Slice* slice) {
+bool SliceMaker::NextOne(CopyOperation& copy, Operation&, Slice* slice) {
   // Where one side may be cut the other may too (CopyKeepsUnits).
   const uint64_t left = copy.size - copy.handed;
   const uint64_t to_limit = SliceLimit(copy.to->memory, copy.to->page_bytes, kMaxTransferBytes);
@@ -87,7 +88,7 @@ bool SliceMaker::NextOne(CopyTask& copy, Operation&, Slice* slice) {
   return true;
 }
 
-bool SliceMaker::NextOne(FillTask& fill, Operation&, Slice* slice) {
+bool SliceMaker::NextOne(FillOperation& fill, Operation&, Slice* slice) {
   const uint64_t at = fill.offset + fill.handed;
   const uint64_t size =
       UnitSliceBytes(*fill.buffer, at, fill.size - fill.handed, kMaxTransferBytes);
@@ -101,7 +102,7 @@ bool SliceMaker::NextOne(FillTask& fill, Operation&, Slice* slice) {
 }
 
 // Zeroes all that the buffer takes: a kernel sees the end of the last page and what is between them.
-bool SliceMaker::NextOne(AllocateTask& allocate, Operation&, Slice* slice) {
+bool SliceMaker::NextOne(AllocateOperation& allocate, Operation&, Slice* slice) {
   const uint64_t whole = allocate.buffer->whole_bytes;
   const uint64_t size = std::min(whole - allocate.handed, kMaxTransferBytes);
   if (size == 0) return false;
@@ -111,23 +112,23 @@ bool SliceMaker::NextOne(AllocateTask& allocate, Operation&, Slice* slice) {
   return true;
 }
 
-bool SliceMaker::NextOne(LaunchTask& launch, Operation&, Slice* slice) {
+bool SliceMaker::NextOne(LaunchOperation& launch, Operation&, Slice* slice) {
   if (std::exchange(launch.handed, true)) return false;
   slice->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
   slice->launches = 1;
   slice->programs = launch.program->ids;
-  slice->timeout = Patience(launch.timeout);
+  slice->timeout = TimeoutOf(launch.timeout);
   return true;
 }
 
 // A client may be stricter than the administrator, not more patient: others wait for the card.
-Duration SliceMaker::Patience(Duration asked) const {
+Duration SliceMaker::TimeoutOf(Duration asked) const {
   const Duration most = timeouts_.kernel();
   return asked != Duration::zero() ? std::min(most, asked) : most;
 }
 
-bool SliceMaker::NextOne(RecordTraceTask& record, Operation& task, Slice* slice) {
-  if (AllMade(task)) return false;
+bool SliceMaker::NextOne(RecordTraceOperation& record, Operation& op, Slice* slice) {
+  if (AllMade(op)) return false;
   const uint32_t segment = record.handed_segments++;
   const TraceObject& trace = *record.trace;
   slice->command = RecordTraceCommand{trace.trace, trace.memory.region(), segment};
@@ -135,15 +136,15 @@ bool SliceMaker::NextOne(RecordTraceTask& record, Operation& task, Slice* slice)
   return true;
 }
 
-bool SliceMaker::NextOne(ReplayTraceTask& replay, Operation& task, Slice* slice) {
-  if (AllMade(task)) return false;
+bool SliceMaker::NextOne(ReplayTraceOperation& replay, Operation& op, Slice* slice) {
+  if (AllMade(op)) return false;
   const uint32_t segment = replay.handed_segments++;
   const TraceObject& trace = *replay.trace;
   const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
   slice->command = ReplayTraceCommand{trace.trace, replay.TakePatches(extent.end), segment};
   slice->launches = extent.end - extent.begin;
   slice->programs = trace.ids[segment];
-  slice->timeout = Patience(trace.timeout);
+  slice->timeout = TimeoutOf(trace.timeout);
   return true;
 }
 

@@ -21,25 +21,25 @@ class SliceMaker {
 
   // Fills in what the slice does, and its timeout if it runs kernels. False: there is none now (its data has not come,
   // its client has to take output first), or all are made.
-  bool Next(Operation& task, Slice* slice);
-  static bool AllMade(const Operation& task);
+  bool Next(Operation& op, Slice* slice);
+  static bool AllMade(const Operation& op);
 
  private:
-  bool NextOne(BarrierTask&, Operation&, Slice*) { return false; }
-  bool NextOne(FreeTask&, Operation&, Slice*) { return false; }
-  bool NextOne(LoadKernelTask&, Operation&, Slice*) { return false; }
-  bool NextOne(CreateProgramTask&, Operation&, Slice*) { return false; }
-  bool NextOne(WriteTask& write, Operation&, Slice* slice);
-  bool NextOne(ReadTask& read, Operation&, Slice* slice);
-  bool NextOne(CopyTask& copy, Operation&, Slice* slice);
-  bool NextOne(FillTask& fill, Operation&, Slice* slice);
-  bool NextOne(AllocateTask& allocate, Operation&, Slice* slice);
-  bool NextOne(LaunchTask& launch, Operation&, Slice* slice);
-  bool NextOne(RecordTraceTask& record, Operation&, Slice* slice);
-  bool NextOne(ReplayTraceTask& replay, Operation&, Slice* slice);
+  bool NextOne(BarrierOperation&, Operation&, Slice*) { return false; }
+  bool NextOne(FreeOperation&, Operation&, Slice*) { return false; }
+  bool NextOne(LoadKernelOperation&, Operation&, Slice*) { return false; }
+  bool NextOne(CreateProgramOperation&, Operation&, Slice*) { return false; }
+  bool NextOne(WriteOperation& write, Operation&, Slice* slice);
+  bool NextOne(ReadOperation& read, Operation&, Slice* slice);
+  bool NextOne(CopyOperation& copy, Operation&, Slice* slice);
+  bool NextOne(FillOperation& fill, Operation&, Slice* slice);
+  bool NextOne(AllocateOperation& allocate, Operation&, Slice* slice);
+  bool NextOne(LaunchOperation& launch, Operation&, Slice* slice);
+  bool NextOne(RecordTraceOperation& record, Operation&, Slice* slice);
+  bool NextOne(ReplayTraceOperation& replay, Operation&, Slice* slice);
 
   // The timeout that was requested, but at most that of the session's kernels.
-  Duration Patience(Duration asked) const;
+  Duration TimeoutOf(Duration asked) const;
   uint64_t SliceBytes(const Buffer& buffer, uint64_t left) const;
   static uint64_t UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t left,
                                  uint64_t limit);

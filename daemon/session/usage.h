@@ -47,7 +47,7 @@ struct CountedLimit {
 };
 std::span<const CountedLimit, kResources> CountedLimits();
 
-// Every limit there is, counted or not, for people and programs.
+// Every limit there is, counted or not.
 std::vector<LimitInfoReply> DescribeLimits(const SessionLimits& limits);
 
 // What all sessions of a user have together. Thread-safe.
@@ -139,7 +139,7 @@ class OutputUse {
   std::atomic<uint64_t> bytes_{0};
 };
 
-// So much of a resource, counted as long as it lives. `use` outlives it.
+// An amount of a resource, counted while it lives. `use` outlives it.
 class UseHold {
  public:
   UseHold() = default;

@@ -27,7 +27,7 @@ StatusOr<BankAllocation> BankAllocator::Allocate(uint64_t bank_bytes) {
                  bank_bytes, space_.name, free_.largest(), space_.banks, free_.free_bytes());
   }
   allocation.address = static_cast<uint32_t>(*begin);
-  allocation.pristine = *begin >= high_water_;
+  allocation.never_used = *begin >= high_water_;
   high_water_ = std::max(high_water_, *begin + allocation.bank_bytes);
   return allocation;
 }

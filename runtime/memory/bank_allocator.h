@@ -24,7 +24,7 @@ struct BankAllocation {
   uint32_t address = 0;     // in each bank
   uint64_t bank_bytes = 0;  // taken in each bank; multiple of 64
   // No allocation has ever had these bytes: they hold what power-on left.
-  bool pristine = false;
+  bool never_used = false;
 };
 
 // Not thread-safe.

@@ -84,7 +84,7 @@ class HangZoo : public ::testing::Test {
     // They end what is hung where the device does not say that nothing moves.
     if (!reports_quiescence_) options.timeouts.operation_ms = options.timeouts.kernel_ms = 3000;
     options.hang_store.folder = folder_.path();
-    options.hangs.suspend_hangs = 0;  // all are of one user
+    options.hangs.quarantine_hangs = 0;  // all are of one user
     // What is behind a launch on the card decides what its damage does, also where a launch seems to take long because
     // the machine is busy or a sanitizer slows it down.
     options.card.overlap = std::chrono::seconds(10);

@@ -191,6 +191,13 @@ class LintTest(unittest.TestCase):
         self.assertEqual(4, figures["word", "to" + "ld"])
         self.assertEqual(2, figures["word", "go on"])
 
+    def test_folders_keep_their_own_rules_for_words(self):
+        for path in ("daemon/card/a.cc", "daemon/rpc/a.cc", "runtime/sim/a.cc"):
+            self.plant(path, "int room" + "_to" + "ld;\n")
+        self.assertEqual(2, check_words.figures(self.folder.name)["word", "room"])
+        self.assertEqual(3, check_words.figures(self.folder.name)["word", "to" + "ld"])
+        self.assertEqual(2, len(check_words.unclean(self.folder.name)))
+
     # ---- ceilings
 
     def ceilings(self, content):

@@ -191,7 +191,7 @@ TEST_F(QuarantineOfAUser, DoesNotBeginWithHangsFarApart) {
 }
 
 TEST_F(QuarantineOfAUser, CanBeSwitchedOff) {
-  options.hangs.suspend_hangs = 0;
+  options.hangs.quarantine_hangs = 0;
   Prepare();
   for (int i = 0; i < 5; ++i) Hang();
   EXPECT_EQ(Info().state, SessionState::kActive);

@@ -222,7 +222,7 @@ TEST_F(CardRecovery, WhileTheCardsClockStandsStillNothingHangs) {
 TEST_F(CardRecovery, WhoSharesTheDeviceThreadIsAttendedToWhenItIsIdle) {
   int asked = 0;
   bool at_work = false;
-  options.card.attend = [&] {
+  options.card.serve_debugger = [&] {
     ++asked;
     return at_work;
   };

@@ -136,7 +136,7 @@ TEST_F(Leases, WhoseTurnItIsIsToldWhatKeepsItAndWaitsNoLongerThanItWants) {
   const auto steps = table.Look(now);
   ASSERT_THAT(steps, SizeIs(1));
   EXPECT_EQ(steps[0].kind, LeaseTable::Step::Kind::kGiveUp);
-  EXPECT_THAT(StatusMessage(steps[0].status), HasSubstr("it is its turn, but"));
+  EXPECT_THAT(StatusMessage(steps[0].status), HasSubstr("it is next, but"));
   EXPECT_FALSE(table.Granted(first, "late", now));
   EXPECT_THAT(table.held(), IsEmpty()) << "others may go on there";
 }
@@ -144,9 +144,10 @@ TEST_F(Leases, WhoseTurnItIsIsToldWhatKeepsItAndWaitsNoLongerThanItWants) {
 TEST_F(Leases, OnlyThoseOfTheSameWorkersAreInTheWay) {
   Ask(1, Tiles(0, 0, 1, 3));
   Look();
-  EXPECT_THAT(table.InTheWayOf(0, Tiles(1, 1, 2, 2), now).holders.Text(), HasSubstr("session 1 "));
-  EXPECT_THAT(table.InTheWayOf(0, {}, now).holders.Text(), HasSubstr("session 1 "));
-  EXPECT_EQ(table.InTheWayOf(0, Tiles(2, 0, 3, 3), now).holders, LeaseHolders());
+  EXPECT_THAT(table.BlockingLease(0, Tiles(1, 1, 2, 2), now).holders.Text(),
+              HasSubstr("session 1 "));
+  EXPECT_THAT(table.BlockingLease(0, {}, now).holders.Text(), HasSubstr("session 1 "));
+  EXPECT_EQ(table.BlockingLease(0, Tiles(2, 0, 3, 3), now).holders, LeaseHolders());
 }
 
 TEST_F(Leases, WhoWaitsKnowsPositionHolderAndTime) {

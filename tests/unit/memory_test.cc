@@ -47,12 +47,12 @@ TEST(BankAllocator, TellsMemoryNobodyHadFromMemoryThatWasFreed) {
   BankAllocator allocator(Space());
   const auto first = *allocator.Allocate(128);
   const auto second = *allocator.Allocate(64);
-  EXPECT_TRUE(first.pristine && second.pristine);
+  EXPECT_TRUE(first.never_used && second.never_used);
   allocator.Free(first);
   const auto again = *allocator.Allocate(128);
   EXPECT_EQ(again.address, first.address);
-  EXPECT_FALSE(again.pristine);
-  EXPECT_TRUE(allocator.Allocate(64)->pristine);
+  EXPECT_FALSE(again.never_used);
+  EXPECT_TRUE(allocator.Allocate(64)->never_used);
 }
 
 TEST(BankAllocator, TakesTheSmallestRangeThatFits) {
@@ -98,16 +98,16 @@ TEST(BankAllocator, NeverHandsOutAByteTwiceAndMergesWhatIsFreed) {
                     HasSubstr(fmt::format("the largest holds {} bytes", longest * 64)));
         continue;
       }
-      bool pristine = true;
+      bool never_used = true;
       for (uint64_t at = 0; at < allocation->bank_bytes; at += 64) {
         const size_t unit = (allocation->address - space.base_address + at) / 64;
         ASSERT_LT(unit, used.size());
         ASSERT_FALSE(used[unit]) << "handed out twice";
-        pristine = pristine && !touched[unit];
+        never_used = never_used && !touched[unit];
         used[unit] = touched[unit] = true;
       }
-      if (allocation->pristine) {
-        EXPECT_TRUE(pristine);
+      if (allocation->never_used) {
+        EXPECT_TRUE(never_used);
       }
       live.push_back(*allocation);
     }

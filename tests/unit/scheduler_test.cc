@@ -239,14 +239,14 @@ TEST(Scheduler, ForgetsSessionsThatAreGone) {
     scheduler.Push(Transfer(flow, 64));
     const OrderedSlice slice = Next(scheduler);
     EXPECT_EQ(scheduler.flows(), 1u) << "an idle one may come back";
-    scheduler.Forget(flow);
+    scheduler.RemoveSession(flow);
     EXPECT_EQ(scheduler.users(), 1u) << "it still uses the card";
     if (flow % 2 == 0) scheduler.Used(slice, std::chrono::seconds(1));
     if (flow % 2 == 1) scheduler.Refund(slice);
     EXPECT_EQ(scheduler.flows(), 0u);
     EXPECT_EQ(scheduler.users(), 0u);
   }
-  scheduler.Forget(7);  // never seen, or forgotten already
+  scheduler.RemoveSession(7);  // never seen, or forgotten already
   EXPECT_EQ(scheduler.flows(), 0u);
 }
 

@@ -252,7 +252,7 @@ TEST_F(SessionWindow, EveryCommand_ReleasesWhatItCost) {
   const uint64_t barrier = client->SendOne(300, BarrierRequest{});
   client->SendOne(300, Allocate(6, 64));
   const uint64_t load = client->SendOne(300, streamed);
-  EXPECT_GT(client->SendOne(300, BarrierRequest{}), barrier) << "one that makes a task longer";
+  EXPECT_GT(client->SendOne(300, BarrierRequest{}), barrier) << "one that makes a op longer";
   client->SendOne(300, BarrierRequest{});
   ASSERT_TRUE(client->Supply(0, load, 0, "elf 12345", 170).ok());
   client->SendOne(900, InlineWrite(1, 0, Pattern(512)));

@@ -11,7 +11,7 @@
 namespace ttfd {
 namespace {
 
-// From when memory was freed until it is given back.
+// From the free of memory until the heap returns it.
 constexpr Duration kTrimDelay = std::chrono::seconds(1);
 constexpr uint64_t kDaemonsWork = 0;  // no session has this number
 
@@ -152,7 +152,7 @@ void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
     MutexLock lock(&mu_);
     if (draining_ == nullptr) draining_ = std::make_unique<Draining>();
     draining_->deadline = clock_.Now() + std::chrono::milliseconds(within_ms);
-    draining_->told_left = ~uint64_t{0};
+    draining_->reported_left = ~uint64_t{0};
     draining_->progress.push_back(std::move(progress));
     for (const auto& [id, session] : sessions_) {
       session->Post([](Session& drained) { drained.Drain(); });
@@ -233,7 +233,7 @@ void DaemonCore::CheckDrain(TimePoint now) {
     if (draining_ == nullptr || draining_->progress.empty()) return;
     left = sessions_.size();
     late = now >= draining_->deadline;
-    changed = std::exchange(draining_->told_left, left) != left;
+    changed = std::exchange(draining_->reported_left, left) != left;
     callbacks = draining_->progress;
     if (left == 0 || late) draining_->progress.clear();
   }
