@@ -8,7 +8,7 @@ import project
 
 CEILINGS = {".cc": 450, ".h": 250, ".py": 450}
 TEST_CEILING = 600  # of a .cc under tests/: a list of cases of one concept
-COLUMNS = 120  # clang-format keeps code to 100; this is for comments and tables, which it leaves alone
+COLUMNS = 120  # clang-format keeps code to 100; this is for comments and prose, which it leaves alone
 
 # File: why it may be longer than the ceiling.
 LONGER = {
@@ -74,6 +74,16 @@ def check_shape(path, content):
                 yield f"{path}:{number}: space at the end of the line"
 
 
+def check_prose(path, content):
+    """Columns of Markdown, but for tables, code and links."""
+    code = False
+    for number, line in enumerate(content.split("\n"), 1):
+        if re.match(r"\s*(```|~~~)", line):
+            code = not code
+        elif not code and len(line) > COLUMNS and not re.match(r"\||    ", line) and "http" not in line:
+            yield f"{path}:{number}: {len(line)} columns, the limit is {COLUMNS}; wrap prose at 100"
+
+
 def check_words(path, content):
     for what, pattern, applies, exempt in BANNED:
         if not re.search(applies, path) or (exempt and re.search(exempt, path)):
@@ -94,6 +104,8 @@ def check(root):
             findings.append(f"{path}: empty")
             continue
         findings += check_shape(path, content)
+        if path.endswith(".md"):
+            findings += check_prose(path, content)
         findings += check_words(path, content)
     return findings
 

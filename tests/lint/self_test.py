@@ -103,6 +103,7 @@ class LintTest(unittest.TestCase):
                 ("a.h", "#pragma once\n", "first line"),
                 ("a.h", "// A file.\n", "#pragma once"),
                 ("a.cc", "// A file.\n// " + "x" * 130 + "\n", "columns"),
+                ("a.md", "# A\n\n" + "word " * 30 + "\n", "wrap prose"),
                 ("a.cc", "// A file.\nint a; \n", "space at the end"),
                 ("a.cc", "// A file.\nint a;", "newline at the end"),
                 ("a.cc", "// A file.\n// TODO: more\n", "unfinished"),
