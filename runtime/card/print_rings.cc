@@ -166,6 +166,7 @@ void PrintRings::DeliverBroken(uint32_t worker, uint32_t hart) {
 
 void PrintRings::Say(const Run& run, uint32_t launch, uint32_t worker, uint32_t hart,
                      std::string text) {
+  if (prints_.size() == kMostPrints) return;
   const Program& program = *run.launches[launch].program;
   const auto kernel = static_cast<uint32_t>(PlaceOf(program, worker, hart)->kernel);
   KernelPrint print;

@@ -53,7 +53,9 @@ class PrintRings {
   Status Ended(const std::function<bool(const Ticket&)>& is_done);
   // Nothing in flight will be heard of again.
   void Forget() { runs_.clear(); }
-  // Appends what was read from the rings since the last call.
+  // Appends what was read from the rings since the last call: at most kMostPrints, the first. All rings hold a third of
+  // that, so only kernels that print through a whole shutdown reach it.
+  static constexpr size_t kMostPrints = 65'536;
   void TakePrints(std::vector<CardOutput::Print>* prints);
 
  private:
