@@ -1,4 +1,4 @@
-// What ttfdctl does, one function a command. Each prints to stdout and returns the exit code.
+// Commands of ttfdctl, one function each, which prints to stdout and returns the exit code.
 #pragma once
 
 #include <chrono>

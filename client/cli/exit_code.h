@@ -1,4 +1,4 @@
-// What ttfdctl's exit codes mean. Scripts depend on the numbers; docs/ttfdctl.md lists them.
+// Meaning of ttfdctl's exit codes. Scripts depend on the numbers; docs/ttfdctl.md lists them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the harts of the card are doing, as the rows of a table.
+// Activity of the card's harts, as the rows of a table.
 #pragma once
 
 #include <string>

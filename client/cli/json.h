@@ -1,4 +1,4 @@
-// What --json prints: one value, its fields in the order they were set.
+// Output of --json: one value, its fields in the order they were set.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ void PrintJson(const Json& json);
 // The same on one line, for a sequence of objects.
 std::string JsonLine(const Json& json);
 
-// What `each` makes of every element; an empty list is a list too.
+// List of the values that `each` makes of the elements; an empty list is a list too.
 template <typename Range, typename Each>
 Json JsonList(const Range& range, Each each) {
   Json list = Json::array();

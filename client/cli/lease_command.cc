@@ -36,7 +36,7 @@ constexpr int kCannotRun = 126;  // as shells have it
 constexpr int kNoSuchCommand = 127;
 constexpr int kSignalled = 128;
 
-// What signals that end this process are passed on to. Before the fork: 0.
+// Process that the signals that end this process are passed on to. Before the fork: 0.
 std::atomic<pid_t> child_of_signals{0};
 std::atomic<int> early_signal{0};
 
@@ -182,7 +182,7 @@ int ListLeases(const Common& common) {
     PrintJson({{"leases", JsonList(*leases, LeaseJson)}});
     return kOk;
   }
-  // What does not fit a terminal is left out from the right.
+  // Columns that do not fit a terminal are left out from the right.
   std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "USER", "CLIENT", "WORKERS",
                                                  "LEFT", "POSITION", "EXPECTED WAIT", "SINCE",
                                                  "PID", "SESSION", "SESSIONS"}};

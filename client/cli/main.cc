@@ -27,7 +27,7 @@ constexpr const char* kFooter =
 constexpr const char* kCommandFooter =
     "--address, --json, --timeout and --tls-...: see ttfdctl --help.\n";
 
-// Of `timeouts get` and `timeouts set`.
+// The arguments of `timeouts get` and `timeouts set`.
 struct TimeoutsArguments {
   std::optional<uint64_t> session;  // unset: the daemon's
   client::Timeouts values;
@@ -45,7 +45,7 @@ struct SessionArguments {
   std::string reason = "ended by ttfdctl";
 };
 
-// What was parsed; `run` is the chosen command.
+// The parsed command line; `run` is the chosen command.
 struct Parsed {
   Common common;
   std::string health_service;
@@ -158,7 +158,7 @@ void AddTimeouts(CLI::App* app, Parsed* p) {
   });
 }
 
-// Of a name that was checked.
+// Level of a name that was checked.
 client::LogLevel LevelOf(const std::string& name) {
   using client::LogLevel;
   for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning}) {
@@ -277,7 +277,7 @@ void AddEverything(CLI::App* app, Parsed* parsed) {
   app->footer(kFooter);
 }
 
-// What is wrong with the command line, and where to read what is right.
+// Error in the command line, and the command that shows the correct use.
 std::string Problem(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string path = app.get_name();

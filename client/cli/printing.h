@@ -1,4 +1,4 @@
-// What ttfdctl writes to stdout and stderr. Names of clients, kernels and users, reports and messages of the daemon
+// Output of ttfdctl to stdout and stderr. Names of clients, kernels and users, reports and messages of the daemon
 // contain text that other users chose: everything printed passes Printable, so that it can neither control a terminal
 // nor imitate a line of its own.
 #pragma once

@@ -401,7 +401,7 @@ int ListSessions(const Common& common) {
     PrintJson({{"sessions", JsonList(*sessions, SessionJson)}});
     return kOk;
   }
-  // What does not fit a terminal is left out from the right.
+  // Columns that do not fit a terminal are left out from the right.
   std::vector<std::vector<std::string>> rows = {
       {"SESSION", "CLIENT", "USER", "PID", "STATE", "SHARE", "DEVICE TIME", "WAIT P50/P99", "DRAM",
        "L1/WORKER", "WRITTEN", "READ", "HANDLES", "CONNECTED", "COMPLETED/SUBMITTED"}};

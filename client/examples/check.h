@@ -1,4 +1,4 @@
-// What the examples do with a failed result: say it and end. A larger program would pass it on.
+// Check of a result in the examples: prints a failure and ends. A larger program would pass it on.
 #pragma once
 
 #include <cstdio>

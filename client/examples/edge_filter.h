@@ -1,5 +1,5 @@
-// What kernel blur_edge.cc does to a picture, on the host and written differently: the
-// reference that the card's result is compared with, pixel for pixel.
+// Filter of kernel blur_edge.cc, on the host and written differently: the reference that the
+// card's result is compared with, pixel for pixel.
 #pragma once
 
 #include "picture.h"

@@ -19,7 +19,7 @@ uint32_t RoundUp(uint32_t value, uint32_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// What the kernel wants as circular buffer 0: two rows each way and six of 16-bit pixels.
+// Bytes of circular buffer 0 that the kernel needs: two rows each way and six of 16-bit pixels.
 uint32_t ScratchBytes(uint32_t width, uint32_t in_page, uint32_t out_page) {
   return RoundUp(2 * in_page + 2 * out_page + 6 * (2 * width + 32), 64);
 }

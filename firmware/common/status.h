@@ -1,4 +1,4 @@
-// What this hart tells about itself: HartStatus in a known place of its tile's L1.
+// Status that this hart publishes: HartStatus in a fixed place of its tile's L1.
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ namespace ttfd::firmware {
 
 inline constexpr uint32_t kStatus = abi::kHartStatusAddress + kThisHart * abi::kHartStatusBytes;
 
-// What a hart shows while it is not waiting.
+// Waypoint that a hart shows while it is not waiting.
 #ifdef TTFD_KERNEL
 inline constexpr uint32_t kRunningWaypoint = abi::kWaypointKernel;
 #else
@@ -36,7 +36,7 @@ inline void SetCommand(uint32_t command) {
   Store(kStatus + offsetof(abi::HartStatus, command), command);
 }
 
-// What the wait about to begin is for.
+// Publishes the condition of the wait about to begin.
 inline void SetAwaited(uint32_t stream, uint32_t count) {
   Store(kStatus + offsetof(abi::HartStatus, wait_stream), stream);
   Store(kStatus + offsetof(abi::HartStatus, wait_count), count);

@@ -4,8 +4,8 @@
 //                      TRISC0, TRISC1 and TRISC2, 11 memory for indices
 //   words              AttentionReader, AttentionCompute, AttentionWriter
 //
-// Those for the query, keys and values have the tiles of two steps, the plans pages without a tile; weights, statistics
-// and sums are Float32.
+// Circular buffers for the query, keys and values have the tiles of two steps, the plans pages without a tile; weights,
+// statistics and sums are Float32.
 #pragma once
 
 #include <stdint.h>

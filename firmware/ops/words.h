@@ -16,7 +16,7 @@
 //   attention, argmax, integers: as attention_words.h, argmax_words.h and integers_words.h say
 //
 // Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles.
-// Those of layout row-major, which move has, too, have a row a page.
+// Tensors of layout row-major, which move has, too, have a row a page.
 // Elements of a tile beyond the tensor's shape, its padding, are 0 in every tensor; every operation writes them as 0.
 //
 // Plain C++, for both sides: nothing but constants and structures of 32-bit words.
@@ -50,7 +50,7 @@ inline constexpr uint32_t kBitmapWords = 5;
 inline constexpr uint32_t kBitmapColumns = 16;
 inline constexpr uint32_t kBitmapRows = 2 * kBitmapWords;
 
-// What the first inputs of eltwise become: one tile.
+// Function that makes one tile of the first inputs of eltwise.
 enum class Combine : uint32_t {
   kNone,  // one input
   // Two inputs; comparisons yield 1 or 0.
@@ -129,7 +129,7 @@ struct EltwiseReader {
   } input[kMaxInputs];
 };
 
-// Of a tile of an input: all of it, or a part that stands for the whole tile. The values are those of BroadcastType.
+// Part of an input's tile that stands for the whole tile; kNone: all of it. The values are those of BroadcastType.
 enum class Broadcast : uint8_t { kNone = 0, kColumn = 1, kRow = 2, kScalar = 3 };
 
 // The inputs, broadcast, become tiles of Dst; combine makes one of them, the chain is applied to it, padding becomes 0.

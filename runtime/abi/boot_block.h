@@ -1,6 +1,6 @@
-// What the host tells a tile before it releases it, and the bank table. Written before any hart of
-// the tile runs; constant while one does. Sizes and places are words here and not constants so that
-// tests run the real firmware with tiny rings.
+// Parameters that the host writes into a tile before it releases it, and the bank table. Written
+// before any hart of the tile runs; constant while one does. Sizes and places are words here and not
+// constants so that tests run the real firmware with tiny rings.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// What every hart of ours tells about itself, in a known place of its tile's L1: kHartStatusAddress
+// Status that every hart of ours publishes, in a fixed place of its tile's L1: kHartStatusAddress
 // + hart * 64.
 #pragma once
 

@@ -27,8 +27,8 @@ struct CompletionPointer {
 };
 static_assert(sizeof(CompletionPointer) == 16, "one NoC write of 16 bytes");
 
-// Of each sub-device, how many of its go signals since the boot all workers have answered. Every launch has one, and
-// the next is sent when the one before is answered. Kept up to date for sub-devices with kPublishGos.
+// Go signals of each sub-device since the boot that all workers have answered. Every launch has one, and the next is
+// sent when the one before is answered. Kept up to date for sub-devices with kPublishGos.
 struct GoCounts {
   uint32_t answered[kMaxSubDevices];  // free-running
 };

@@ -1,4 +1,4 @@
-// What starts a kernel on a worker: go word, launch message, the configuration it points to, the
+// Words that start a kernel on a worker: go word, launch message, the configuration it points to, the
 // signals between the harts.
 //
 // The order on the wire is: kernel images (if not resident), configuration, launch message, then -

@@ -1,6 +1,6 @@
-// What a kernel uses of a program or a launch by a constant index: entries of a section of its ELF file, which is not
-// loaded. The SDK leaves one at each use in a function that the linker keeps; the host refuses a program or launch that
-// does not give what they name.
+// Uses of resources of a program or a launch by a constant index: entries of a section of a kernel's ELF file, which is
+// not loaded. The SDK leaves one at each use in a function that the linker keeps; the host refuses a program or launch
+// that does not give what they name.
 #pragma once
 
 #include <stdint.h>

@@ -20,7 +20,7 @@ namespace ttfd {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-// What is longer is cut.
+// Longest line; the rest is cut.
 inline constexpr size_t kMaxLogLineBytes = 16 * 1024;
 // How long the end of the process waits for lines that standard error has not taken.
 inline constexpr Duration kLogFlushTimeout = std::chrono::seconds(1);

@@ -27,7 +27,7 @@ size_t CharacterLength(std::string_view text) {
   return length;
 }
 
-// Of one character.
+// Code point of one character.
 uint32_t CodePoint(std::string_view character) {
   const auto lead = static_cast<uint8_t>(character[0]);
   if (character.size() == 1) return lead;
@@ -52,7 +52,7 @@ std::string_view NextCharacter(std::string_view text) {
 
 std::string Unicode(uint32_t point) { return fmt::format("\\u{:04x}", point); }
 
-// What `Printable` makes of a control character.
+// Text that `Printable` puts in place of a control character.
 std::string Escaped(uint32_t point) {
   switch (point) {
     case '\n':

@@ -18,7 +18,7 @@
 namespace ttfd {
 namespace {
 
-// What the host writes into a tile before it releases BRISC.
+// Data that the host writes into a tile before it releases BRISC.
 struct TileLoad {
   abi::Role role = abi::kRoleWorker;
   std::vector<std::pair<uint32_t, ByteSpan>> images;  // hart, bytes
@@ -198,7 +198,7 @@ class Bootstrap {
         });
   }
 
-  // What the host wrote to an address of each tile has arrived: `words`.
+  // Waits until `words`, which the host wrote to an address of each tile, have arrived.
   Status AwaitWords(std::span<const BootTile> tiles, uint32_t address,
                     std::span<const uint32_t> words) {
     uint32_t found = 0;

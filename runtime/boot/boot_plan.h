@@ -41,7 +41,7 @@ struct BootPlan {
   }
 };
 
-// What the tiles of a hardware queue are called in messages: "prefetch", "CQ1 prefetch".
+// Names of the tiles of a hardware queue in messages: "prefetch", "CQ1 prefetch".
 std::string PrefetchTileName(uint32_t hardware_queue);
 std::string DispatchTileName(uint32_t hardware_queue);
 

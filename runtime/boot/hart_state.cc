@@ -1,4 +1,4 @@
-// What a hart of ours says about itself.
+// Status that a hart of ours publishes.
 #include "runtime/boot/hart_state.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a hart of ours says about itself, read over PCIe and put into words.
+// Status that a hart of ours publishes, read over PCIe and put into words.
 #pragma once
 
 #include <array>

@@ -62,7 +62,7 @@ struct Layout {
   uint32_t end = 0;
 };
 
-// What absolute symbols say of a kernel.
+// Properties of a kernel that absolute symbols give.
 struct Marks {
   bool prints = false;  // ttfd_prints, which code that prints defines (<ttfd/print.h>)
   std::optional<uint32_t>

@@ -153,7 +153,7 @@ class DispatchDecoder {
     }
     return NothingLeft();
   }
-  // What is left is the data, `expected` bytes of it, unless it follows.
+  // Takes the rest as the data, `expected` bytes of it, unless the data follows.
   Status Data(uint64_t expected) {
     result_.data = payload_.subspan(at_);
     if (result_.data.size() == (data_follows_ ? 0 : expected)) return OkStatus();

@@ -1,4 +1,4 @@
-// What a launch must keep so that the encoder may rely on it.
+// Rules that a launch must keep so that the encoder may rely on them.
 #include "runtime/command/launch_check.h"
 
 #include "runtime/command/launch_config.h"

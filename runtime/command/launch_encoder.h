@@ -1,7 +1,7 @@
 // The parts of a launch as records: images that are not resident, launch messages, go.
 //
-// What is where was decided before (runtime/card/launch_state.h); the caller has waited for
-// whatever used those places. launch_records.h puts the parts of a launch together.
+// Places were chosen before (runtime/card/launch_state.h); the caller has waited for whatever used
+// them. launch_records.h puts the parts of a launch together.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The records of a launch, laid out once and patched in place: arguments, addresses, counts.
 //
-// What they look like depends on the program, on how many argument words its kernels get, and on whether
-// the go is a multicast. Everything else is a patch at a place known from the layout.
+// Their layout depends on the program, on how many argument words its kernels get, and on whether the go
+// is a multicast. Everything else is a patch at a place known from the layout.
 #pragma once
 
 #include <array>

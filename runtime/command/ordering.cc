@@ -1,4 +1,4 @@
-// What must be waited for before the next command of a hardware queue may act.
+// Waits before the next command of a hardware queue may act.
 #include "runtime/command/ordering.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What must be waited for before the next command of a hardware queue may act: commands take effect as
-// if each began when the one before had ended, and nothing waits that need not.
+// Waits before the next command of a hardware queue may act: commands take effect as if each began when
+// the one before had ended, and nothing waits that need not.
 //
 // Three parties run ahead of each other: the prefetcher reads memory early, the dispatcher writes
 // early, workers run late. Launches are counted by stream, one for each sub-device; worker counts are
@@ -58,10 +58,10 @@ class Ordering {
   // Go signals of each stream so far.
   const StreamCounts& gos() const { return gos_; }
 
-  // What the go of the next launch on the stream waits for.
+  // Worker count that the go of the next launch on the stream waits for.
   uint64_t launched_workers(uint32_t stream) const { return launched_[stream]; }
   const StreamCounts& launched_workers() const { return launched_; }
-  // What the dispatcher has waited for already.
+  // Worker count that the dispatcher has waited for already.
   uint64_t waited_workers(uint32_t stream) const { return waited_[stream]; }
   // A count as records carry it.
   uint32_t OnWire(uint32_t stream, uint64_t workers) const {
@@ -74,9 +74,9 @@ class Ordering {
   }
   // Do the counters of all streams stay comparable with `workers` more completions on any of them?
   bool HasCompletionsFor(uint64_t workers) const;
-  // What was launched on the stream when it was last to be cleared; 0: never, or before anything was.
+  // Workers launched on the stream when it was last to be cleared; 0: never, or before the first launch.
   uint64_t base(uint32_t stream) const { return base_[stream]; }
-  // Of what was launched, what the host knows to have ended.
+  // Launched workers that the host has seen end.
   uint64_t seen_workers(uint32_t stream) const { return seen_.workers[stream]; }
   // Has the prefetcher waited for the first `writes` writes?
   bool PrefetcherSaw(uint64_t writes) const { return stalled_writes_ >= writes; }

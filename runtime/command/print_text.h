@@ -1,5 +1,5 @@
-// What a kernel printed, as text: the record a hart wrote (abi/print_ring.h) put together with the format string in
-// the kernel's image.
+// Text that a kernel printed: the record a hart wrote (abi/print_ring.h) put together with the format string in the
+// kernel's image.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ttfd {
 
-// Of one print; what is beyond is cut off, and "..." says so.
+// Longest text of one print; the rest is cut off, and "..." says so.
 inline constexpr uint32_t kMaxPrintTextBytes = 1024;
 
 // `words`: a record from the address of its format string on; `address`: where in L1 the image lies. Any words

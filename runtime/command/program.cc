@@ -47,7 +47,7 @@ Status CheckFormat(const CircularBufferUse& use, std::string_view what) {
                          use.page_bytes, format->name, format->tile_bytes);
 }
 
-// What is known of one tile while the spec is read.
+// Contents of one tile, filled in while the spec is read.
 struct TilePlan {
   std::array<int32_t, hw::kHarts> kernel;
   std::array<int32_t, abi::kMaxCircularBuffers> circular_buffer;  // index of the use, or -1

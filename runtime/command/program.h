@@ -34,7 +34,7 @@ struct GridSize {
 
 class SymbolTable;  // runtime/elf
 
-// What a kernel uses of its program or launch by a constant index.
+// Resource of its program or launch that a kernel uses by a constant index.
 struct KernelNeed {
   abi::Resource resource = abi::kCircularBuffer;
   uint32_t index = 0;
@@ -99,7 +99,7 @@ class Program;
 StatusOr<std::shared_ptr<const Program>> BuildProgram(uint32_t id, const ProgramSpec& spec,
                                                       GridSize grid);
 
-// What a launch must provide: per kernel, in the order of ProgramSpec::kernels.
+// Arguments that a launch must provide: per kernel, in the order of ProgramSpec::kernels.
 uint32_t KernelCount(const Program& program);
 // Tiles that run kernel `kernel`: ranges in order, row by row. The order of per-core words.
 uint32_t KernelCoreCount(const Program& program, uint32_t kernel);

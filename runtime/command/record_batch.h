@@ -20,7 +20,7 @@ constexpr uint32_t InlineRecordBytes(uint32_t payload) {
 
 class RecordBatch {
  public:
-  // What the prefetcher reads at once: whole records, `bytes` long together.
+  // Whole records that the prefetcher reads at once, `bytes` long together.
   struct Entry {
     uint32_t first_segment = 0;  // index; its last is before the first of the next entry
     uint32_t bytes = 0;
@@ -54,13 +54,13 @@ class RecordBatch {
   bool empty() const { return entries_.empty(); }
   uint32_t max_record_bytes() const { return max_record_bytes_; }
   std::span<const Entry> entries() const { return entries_; }
-  // Of entry `i`.
+  // Segments of entry `i`.
   std::span<const Segment> SegmentsOf(size_t i) const {
     const size_t first = entries_[i].first_segment;
     const size_t end = i + 1 < entries_.size() ? entries_[i + 1].first_segment : segments_.size();
     return std::span(segments_).subspan(first, end - first);
   }
-  // What is not named, in the order of its segments. Without Add it is all records, one after the other.
+  // Bytes that are not named, in the order of their segments. Without Add: all records, one after the other.
   ByteSpan copied() const { return ByteSpan(bytes_).first(used_); }
 
  private:

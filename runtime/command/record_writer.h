@@ -15,7 +15,7 @@
 
 namespace ttfd {
 
-// What a command takes in an entry, padding included: the distance to the next.
+// Bytes that a command takes in an entry, padding included: the distance to the next.
 uint32_t RecordBytes(const DecodedCommand& command);
 
 class RecordWriter {

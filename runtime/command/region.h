@@ -21,7 +21,7 @@ enum class MemoryKind : uint8_t { kDram, kL1 };
 // The largest page: its stride and addresses in it fit 32 bits.
 inline constexpr uint32_t kMaxPageBytes = 0xFFFFFFC0;
 
-// Of slots and base addresses: what a NoC read of that memory can begin at.
+// Alignment of slots and base addresses: what a NoC read of that memory can begin at.
 constexpr uint32_t SlotAlignment(MemoryKind kind) {
   return kind == MemoryKind::kDram ? hw::kDramAlignment : hw::kL1Alignment;
 }

@@ -134,7 +134,7 @@ class TraceBuilder {
     image_bytes_ += images;
   }
 
-  // What is written before a launch of the program if none of its images is resident.
+  // Bytes written before a launch of the program if none of its images is resident.
   uint64_t ImageBytes(const Program& program) {
     const auto [known, is_new] = image_bytes_of_.try_emplace(&program, 0);
     if (!is_new) return known->second;
@@ -145,7 +145,7 @@ class TraceBuilder {
     return known->second;
   }
 
-  // Of a segment in the device memory: it begins at the first bank, because EXEC_BUF does.
+  // Bytes of a segment in the device memory: it begins at the first bank, because EXEC_BUF does.
   uint64_t WholeRows(const TraceSegment& one, uint32_t page_bytes) const {
     const uint64_t row = uint64_t{page_bytes} * card_.Banks(MemoryKind::kDram);
     return DivideRoundUp<uint64_t>(one.shadow.size(), row) * row;
@@ -204,7 +204,7 @@ class TraceBuilder {
   std::map<const Program*, uint64_t> image_bytes_of_;
   uint64_t bytes_before_ = 0;  // of the segments that are complete
 
-  // Of the current segment. Counts from its start, on a stream that is named when it is recorded.
+  // State of the current segment. Counts are from its start, on a stream that is named when it is recorded.
   Ordering ordering_;
   LaunchRing ring_;
   uint64_t image_bytes_ = 0;

@@ -59,7 +59,7 @@ StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Rout
 // The device memory RecordTraceCommand needs: a buffer interleaved over the DRAM banks.
 uint64_t TraceBytes(const Trace& trace);      // a multiple of TracePageBytes
 uint32_t TracePageBytes(const Trace& trace);  // a power of two from 1 KiB to 4 KiB
-// Of its records, which the host keeps as well.
+// Bytes of its records, which the host keeps as well.
 uint64_t TraceRecordBytes(const Trace& trace);
 uint32_t TraceLaunches(const Trace& trace);
 uint32_t TraceSegments(const Trace& trace);

@@ -51,7 +51,7 @@ class DebugTarget final : public sim::Inspector {
   // ---- harts
 
   bool Exists(Thread thread) const { return thread >= 1 && thread <= orders_.size(); }
-  // Those out of reset, in the order of their numbers.
+  // Threads of the harts out of reset, in the order of their numbers.
   std::vector<Thread> Threads() const;
   bool IsAlive(Thread thread) const;
   const sim::Hart& hart(Thread thread) const;

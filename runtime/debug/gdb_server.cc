@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kReadBytes = 4096;
 // Replies that a debugger may leave unread: it asks one thing at a time.
 constexpr size_t kMaxPendingBytes = 8 * kMaxPacketBytes;
-// Of the chip, when only a debugger wants it to move.
+// Clocks that the chip advances by when only a debugger wants it to move.
 constexpr uint64_t kAttendClocks = 20'000;
 
 Status SystemError(std::string_view what) {

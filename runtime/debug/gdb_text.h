@@ -1,4 +1,4 @@
-// What GDB is told as XML: which registers a hart has, which harts there are.
+// XML for GDB: which registers a hart has, which harts there are.
 #pragma once
 
 #include <string>

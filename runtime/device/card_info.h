@@ -1,4 +1,4 @@
-// What a card says about itself in the ARC's telemetry table.
+// Description of a card from the ARC's telemetry table.
 #pragma once
 
 #include "runtime/device/device.h"

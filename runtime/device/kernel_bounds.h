@@ -31,7 +31,7 @@ class KernelBounds {
     Range range;
     bool writes = false;
   };
-  // What the booted card has.
+  // Workers and addresses of the booted card.
   struct Layout {
     std::vector<hw::Coordinate> workers;  // translated
     uint32_t program_address = 0;         // in a worker's L1: of the id of the program that it runs

@@ -1,4 +1,4 @@
-// What a simulated chip offers: the physical surface of a PCIe card and a clock. Nothing else
+// Interface of a simulated chip: the physical surface of a PCIe card and a clock. Nothing else
 // crosses this seam.
 #pragma once
 
@@ -30,7 +30,7 @@ struct HostPages {
   int file = -1;
 };
 
-// What device code did that stopped the chip.
+// Fault of device code that stopped the chip.
 struct DeviceFault {
   hw::Coordinate tile = {0, 0};  // translated
   uint32_t hart = 0;             // hw::Hart

@@ -14,7 +14,7 @@
 
 namespace ttfd {
 
-// What telemetry cannot tell about a backend.
+// Properties of a backend that telemetry does not report.
 struct PortTraits {
   std::string backend;  // DeviceInfo::backend
   bool memory_is_zero_after_power_on = false;

@@ -33,7 +33,7 @@ struct StackSample {
 class StackSampler {
  public:
   virtual ~StackSampler() = default;
-  // What was sampled since the last call. `lost` grows by what found no room.
+  // Samples since the last call. `lost` grows by those that found no space.
   virtual std::vector<StackSample> Take(uint64_t* lost) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What .debug_info tells of code: functions, and the calls that were inlined into them. DWARF 4 and 5.
+// Code as .debug_info describes it: functions, and the calls that were inlined into them. DWARF 4 and 5.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ class ElfFile {
 
   uint32_t entry() const { return entry_; }
   const std::vector<ElfSection>& sections() const { return sections_; }
-  // Of a SHT_RELA section.
+  // Entries of a SHT_RELA section.
   StatusOr<std::vector<ElfRelocation>> Relocations(const ElfSection& section) const;
   // Entry `index` of the symbol table `table`, a section index.
   StatusOr<ElfSymbol> Symbol(uint32_t table, uint32_t index) const;

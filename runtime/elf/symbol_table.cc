@@ -80,7 +80,7 @@ void SymbolTable::ReadSymbols(const ElfFile& elf, const SymbolLimits& limits, Na
     symbol.name = names->Add(Demangle(name));
     if (symbol.name != 0) symbols_.push_back(symbol);
   }
-  // Of several at one address the last is found: the one with a size.
+  // The last of several symbols at one address is found: the one with a size.
   std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });

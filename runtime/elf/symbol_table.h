@@ -15,7 +15,7 @@
 
 namespace ttfd {
 
-// What one table may hold; beyond it, lines, calls and names are left out.
+// Limits of one table; beyond them, lines, calls and names are left out.
 struct SymbolLimits {
   size_t symbols = 4096;
   size_t lines = 16'384;

@@ -41,7 +41,7 @@ class BankAllocator {
   const BankSpace& space() const { return space_; }
   uint64_t free_bank_bytes() const { return free_.free_bytes(); }
   uint64_t largest_free_bank_bytes() const { return free_.largest(); }
-  // Of all banks together.
+  // Sum over all banks.
   uint64_t used_bytes() const {
     return (space_.bytes_per_bank - free_.free_bytes()) * space_.banks;
   }

@@ -96,7 +96,7 @@ void CompletionQueue::Clear(uint32_t most_bytes) {
 }
 
 void CompletionQueue::ClearAll() {
-  // Those that Clear left behind come last: there are none but after the ring was used faster than it was cleared.
+  // Pages that Clear left come last: there are none but after the ring was used faster than it was cleared.
   for (uint32_t i = 0; i < pages() && dirty_pages_ > 0; ++i) ClearPage(cleared_ + i);
   cleared_ = read_;
 }

@@ -15,8 +15,8 @@ class GoCounts {
   // `memory`: an abi::GoCounts that the card writes, zero at first. Outlives this.
   explicit GoCounts(ByteSpan memory) : memory_(memory) {}
 
-  // Of the `sent` go signals of a sub-device since the boot; never decreases. INTERNAL: what the card wrote is less
-  // than before or more than were sent.
+  // Number of the `sent` go signals of a sub-device since the boot that are answered; never decreases. INTERNAL: what
+  // the card wrote is less than before or more than were sent.
   StatusOr<uint64_t> Answered(uint32_t sub_device, uint64_t sent);
 
  private:

@@ -80,7 +80,7 @@ void IssueRing::DropOldest() {
   ++kept_;
 }
 
-// Of the ring, which may end in between.
+// Clears `bytes` bytes of the ring, which may end in between.
 void IssueRing::Clear(uint32_t from, uint32_t bytes) {
   const uint32_t before_end = std::min(bytes, ring_bytes() - from);
   std::memset(memory_.data() + from, 0, before_end);

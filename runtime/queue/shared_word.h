@@ -6,7 +6,7 @@
 
 namespace ttfd {
 
-// What the card wrote before the word that is returned can be read after it. REQUIRES `from` on 4 bytes.
+// Loads a word; all that the card wrote before it can be read afterwards. REQUIRES `from` on 4 bytes.
 inline uint32_t LoadShared(const std::byte* from) {
   return __atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE);
 }

@@ -1,4 +1,4 @@
-// What was submitted, what is done: tickets, and the events that tell of them.
+// Submitted and completed work: tickets, and the events that report them.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class Bar4 {
   void Reset() { windows_ = {}; }
 
  private:
-  // What the access reaches.
+  // Finds what the access reaches.
   Refusal Translate(uint64_t offset, uint64_t length, HostWay* way, uint64_t* address) const;
 
   HostPath& host_;

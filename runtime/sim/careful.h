@@ -1,5 +1,5 @@
-// What the interpreter's careful handlers do besides executing: they tell inspectors, and let hazards
-// happen. The hart's pc and time are saved before any of these is called.
+// Actions of the interpreter's careful handlers besides executing: they notify inspectors, and let
+// hazards happen. The hart's pc and time are saved before any of these is called.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ inline void BeforeAtomic(Hart& hart) {
   if (hart.hazards != nullptr) hart.hazards->BeforeAtomic();
 }
 
-// What the instruction loads, or is about to store. Bits above `bytes` do not count.
+// Reports what the instruction loads, or is about to store. Bits above `bytes` do not count.
 void TellOfLoad(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
 void TellOfStore(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
 

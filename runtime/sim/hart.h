@@ -79,7 +79,7 @@ struct PollState {
   uint32_t proven_word[kMaxPollLoop] = {};  // what it read
 };
 
-// What a hart reaches without leaving the interpreter.
+// Memory that a hart reaches without leaving the interpreter.
 struct HartMemory {
   std::byte* local_ram = nullptr;
   uint32_t local_ram_bytes = 0;

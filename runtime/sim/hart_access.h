@@ -1,5 +1,5 @@
-// What the interpreter does out of line: registers, faults, poll points. The hart's pc and time are
-// saved before any of these is called.
+// Parts of the interpreter that are out of line: registers, faults, poll points. The hart's pc and time
+// are saved before any of these is called.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ void HartHazards::ConsumeLoads(const Decoded& next) {
     AnswerLoads(i);
     break;
   }
-  // What the register holds from now on is not what was loaded.
+  // The register holds another value from now on than the one that was loaded.
   for (size_t i = 0; i < loads_; ++i) {
     if (on_their_way_[i].rd == next.rd) on_their_way_[i].rd = kNoRegister;
   }
@@ -159,7 +159,7 @@ void HartHazards::CarryOutAll() {
 }
 
 void HartHazards::CarryOut(const PendingStore& store) {
-  // What the trip that is observed has read may be no longer what is there.
+  // The trip that is observed may have read a value that is replaced now.
   hart_.poll.side_effect = true;
   if (RegionOf(store.address) != kL1Region) {
     const uint32_t pc = hart_.pc;

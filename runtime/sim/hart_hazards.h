@@ -1,4 +1,4 @@
-// What a hart has besides its registers while hazards of its own are on: an L0 data cache, stores on
+// State of a hart besides its registers while hazards of its own are on: an L0 data cache, stores on
 // their way, an instruction cache, and a local RAM that takes time to become zero.
 //
 // Used by the interpreter's careful handlers, and by the tile when the hart enters or leaves reset. A hart
@@ -44,7 +44,7 @@ class HartHazards {
   }
   // True: L1 changes now or later.
   bool StoreL1(uint32_t address, uint32_t bytes, uint32_t value);
-  // What the hart's own earlier stores have to do with a load of this register happens first.
+  // Carries out the hart's own earlier stores that a load of this register depends on.
   void BeforeRegisterLoad(uint32_t address);
   // False: the register is to be written at once.
   bool StoreRegister(uint32_t address, uint32_t value);

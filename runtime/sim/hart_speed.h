@@ -21,7 +21,7 @@ class HartSpeed {
     return on_ == 0 ? most : 1 + rng_.Below(1u << rng_.Below(kLongestRoundLog + 1));
   }
 
-  // Of the `clocks` left in a round, how many the hart executes something in.
+  // Number of the `clocks` left in a round in which the hart executes something.
   uint64_t BusyClocks(Hart& hart, uint64_t clocks) {
     if ((on_ & kHazardHartSpeed) == 0) return clocks;
     if (hart.speed == 0 || rng_.OneIn(kChangesOneIn)) {

@@ -1,4 +1,4 @@
-// What the silicon may do and a functional model forgives, switched on by name.
+// Effects that the silicon may have and a functional model forgives, switched on by name.
 //
 // With a hazard on, the model takes from the seed which of the things that are allowed happens. Equal
 // seeds and equal calls give equal runs. Sources: tt-isa-documentation BlackholeA0,

@@ -30,7 +30,7 @@ class InstructionCache {
   void Invalidate();
 
  private:
-  // What the documents do not say: how much comes at a time, and how far the prefetcher goes.
+  // Values that the documents do not give: how much comes at a time, and how far the prefetcher goes.
   static constexpr uint32_t kLineWords = 16;
   static constexpr uint32_t kPrefetchLines = 4;
 

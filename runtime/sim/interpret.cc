@@ -108,7 +108,7 @@ void Save(Hart* hart, const Decoded* ip, intptr_t end) {
                static_cast<uint64_t>((end - reinterpret_cast<intptr_t>(ip)) >> kDecodedShift);
 }
 
-// What follows an instruction: the jump to the next one. There are kCopies of every handler, and
+// End of an instruction: the jump to the next one. There are kCopies of every handler, and
 // neighbouring instructions use different ones: a loop that executes one instruction in several
 // places then jumps from each of them to one target, which the host predicts.
 constexpr uint32_t kCopies = 4;
@@ -311,7 +311,7 @@ constexpr Handler kPairs[][kSeconds] = {
 #undef PAIR
 };
 
-// What the handlers of Decoded are counted from.
+// Address that the handlers of Decoded are counted from.
 intptr_t Origin() { return reinterpret_cast<intptr_t>(kHandlers<Dispatch<0>>[0]); }
 
 int32_t DistanceTo(Handler handler) {

@@ -1,4 +1,4 @@
-// What the parts of one chip share. Owned by Chip; every part outlives every call.
+// State that the parts of one chip share. Owned by Chip; every part outlives every call.
 #pragma once
 
 #include <optional>

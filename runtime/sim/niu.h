@@ -54,8 +54,8 @@ class Niu {
  public:
   void Init(uint32_t index, hw::Coordinate physical, hw::Coordinate translated);
 
-  // What is accessed all the time: counters, whether a command was accepted, and the words of command
-  // buffers. False: another register, or none. `offset` is a multiple of 4, from the NIU's base.
+  // Registers that are accessed all the time: counters, whether a command was accepted, and the words of
+  // command buffers. False: another register, or none. `offset` is a multiple of 4, from the NIU's base.
   bool ReadWord(uint32_t offset, uint32_t* value) const;
   bool WriteWord(uint32_t offset, uint32_t value);
 
@@ -82,7 +82,7 @@ class Niu {
  private:
   static constexpr uint32_t kConfigs = 5;  // NIU_CFG_0, ROUTER_CFG_0..3
   static constexpr uint32_t kCounters = hw::kNocWritesOutgoing + 16;
-  // Those that the model knows, one bit each.
+  // Counters that the model has, one bit each.
   static constexpr uint64_t kKnownCounters =
       uint64_t{1} << hw::kNocAtomicResponses | uint64_t{1} << hw::kNocWriteAcks |
       uint64_t{1} << hw::kNocReadResponses | uint64_t{1} << hw::kNocPostedAtomicsSent |

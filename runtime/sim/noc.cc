@@ -1,4 +1,4 @@
-// What packets do when they arrive.
+// Effects of packets when they arrive.
 #include "runtime/sim/noc.h"
 
 #include <cstring>

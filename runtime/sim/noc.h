@@ -103,7 +103,7 @@ class Noc {
   Refusal WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length);
   static Refusal WriteTensix(TensixTile& tile, uint64_t address, const std::byte* from,
                              uint32_t length);
-  // Of a tile that is memory: L1 or a DRAM bank.
+  // Finds the bytes of a tile that is memory: L1 or a DRAM bank.
   Refusal Memory(TileRef tile, uint64_t address, std::byte** memory);
 
   // The tiles of a rectangle that receive; good until the next call.

@@ -1,4 +1,4 @@
-// What the NoC refuses, before anything of a command is done.
+// Refusals of the NoC, before anything of a command is done.
 //
 // Sources: tt-metal noc_parameters.h and noc_nonblocking_api.h (alignment, safe uses), ttsim
 // src/tile.cpp (what the official simulator accepts), tt-isa-documentation BlackholeA0/NoC.

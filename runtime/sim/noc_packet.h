@@ -1,4 +1,4 @@
-// What a NoC command asks for, checked: the unit that travels.
+// Packet that a NoC command requests, checked: the unit that travels.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct NocPacket {
 
   // Do its bytes come from the source's L1?
   bool ReadsLocal() const { return kind == PacketKind::kWrite || kind == PacketKind::kMulticast; }
-  // Who receives the packet of a multicast?
+  // Does `tile` receive the packet of a multicast?
   bool Receives(const TensixTile* tile) const { return include_source || tile != source; }
 };
 

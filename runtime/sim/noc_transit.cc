@@ -128,7 +128,7 @@ std::vector<NocTransit::Clocks*> NocTransit::Holds(const Flight& flight, Sender&
   return holds;
 }
 
-// What arrived already holds nobody up.
+// Packets that have arrived already delay no others.
 void NocTransit::ForgetOldFlows() {
   const uint64_t now = machine_.scheduler->now();
   std::erase_if(flows_, [now](const auto& flow) {

@@ -57,8 +57,8 @@ class NocTransit {
     uint32_t pc = 0;  // of the store to CMD_CTRL
     std::vector<Piece> pieces;
     std::vector<std::byte> bytes;
-    // Of a multicast: the tiles of its rectangle, in an order that is the same for every multicast to it; null: not
-    // for this one (the source's own).
+    // Tiles of a multicast's rectangle, in an order that is the same for every multicast to it; null: not for this
+    // one (the source's own).
     std::vector<TensixTile*> receivers;
     std::vector<uint32_t> waves;  // of each receiver: copies of one wave arrive together
     bool Reaches(size_t receiver, uint32_t wave) const {
@@ -78,7 +78,7 @@ class NocTransit {
   };
 
   Flight& Begin(const NocPacket& packet, const NocOrigin& origin);
-  // What the packet has to stay behind; it leaves its own arrival there.
+  // Clocks that the packet has to stay behind; it leaves its own arrival there.
   std::vector<Clocks*> Holds(const Flight& flight, Sender& sender);
   void ForgetOldFlows();
 
@@ -92,7 +92,7 @@ class NocTransit {
   void PlanAnswer(Flight& flight, uint64_t earliest, uint32_t answers);
   void Cut(Flight& flight);
 
-  // What happens then.
+  // Stages that happen at these clocks.
   Refusal Accept(Flight& flight, uint32_t);
   Refusal Sample(Flight& flight, uint32_t piece);
   Refusal Sent(Flight& flight, uint32_t);

@@ -5,7 +5,7 @@
 
 namespace ttfd::sim {
 
-// Who takes from the seed: each has numbers of its own, so that one hazard does not change another.
+// Users of the seed: each has numbers of its own, so that one hazard does not change another.
 enum RngStream : uint64_t {
   kRngOfNoc = 1,
   kRngOfStreams = 2,

@@ -72,7 +72,7 @@ class Scheduler {
   void RunHart(Hart& hart, uint64_t until);
   void BeginRound(uint64_t target);
   void RunRound(uint64_t target);  // the rest of it, or up to where an inspector stops the chip
-  // Those that are due by now.
+  // Runs the events that are due by now.
   void RunEvents();
 
   Machine& machine_;

@@ -27,7 +27,7 @@ class StackProfiler final : public Inspector {
     uint32_t state_address = 0;
     uint32_t state_stride = 0;
   };
-  // What equal samples have in common.
+  // Properties that equal samples have in common.
   struct Key {
     hw::Coordinate tile = {0, 0};
     uint32_t hart = 0;
@@ -43,7 +43,7 @@ class StackProfiler final : public Inspector {
   StackProfiler(Chip& chip, const Options& options);
   ~StackProfiler() override;
 
-  // What was sampled since the last call; `lost` grows by what found no room.
+  // Samples since the last call; `lost` grows by those that found no space.
   Samples Take(uint64_t* lost);
 
   bool BeforeInstruction(const Hart& hart, uint32_t word) override;

@@ -35,7 +35,7 @@ class Streams {
   uint32_t times_set(uint32_t offset) const {
     return streams_[offset / hw::kStreamStride].times_set;
   }
-  // What Add() changes, as the offset of another register of the stream that `offset` lies in.
+  // Offset of the register that Add() changes, of the stream that `offset` lies in.
   static uint32_t SpaceAvailable(uint32_t offset) {
     return offset - offset % hw::kStreamStride + hw::kStreamSpaceAvailable;
   }

@@ -238,7 +238,7 @@ Refusal TensixTile::WriteSoftReset(uint32_t value) {
     return {FaultKind::kUnsupportedValue, hw::kSoftReset0,
             "the Tensix engine is held in reset as a whole, with all harts (0xFFFFFF)"};
   }
-  // What a hart has stored is there before it stops.
+  // Stores of a hart are carried out before it stops.
   for (Hart& hart : harts_) {
     if (hart.hazards != nullptr && (value & hw::SoftResetBit(hart.index)) != 0)
       hart.hazards->Hold();

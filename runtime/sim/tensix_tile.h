@@ -19,7 +19,7 @@
 
 namespace ttfd::sim {
 
-// Who accesses a register: a hart of the tile, or somebody over the NoC (the host included).
+// Origin of an access to a register: a hart of the tile, or the NoC (the host included).
 struct Accessor {
   static constexpr uint32_t kNoc = ~0u;
   uint32_t hart = kNoc;

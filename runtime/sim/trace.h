@@ -45,7 +45,7 @@ struct TraceReset {};
 
 using TraceEvent = std::variant<TraceInstruction, NocView, TraceState, TraceReset, Fault>;
 
-// What of all this is wanted.
+// Selection of the events that are wanted.
 struct TraceFilter {
   bool instructions = true;
   bool memory =

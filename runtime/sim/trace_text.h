@@ -12,7 +12,7 @@
 
 namespace ttfd::sim {
 
-// What the columns are.
+// Heading of the columns.
 inline constexpr std::string_view kTraceHeading =
     "#    clock tile    who    pc       word      what it is and does\n";
 

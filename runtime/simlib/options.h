@@ -1,4 +1,4 @@
-// What the environment asks of the library's device.
+// Options of the library's device from the environment.
 #pragma once
 
 #include "runtime/sim/options.h"

@@ -52,7 +52,7 @@ void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void* from, uint32_t size);
 // happens at any other time, but for what a BAR access itself does.
 void libttsim_clock(uint32_t clocks);
 
-// Of the contract for another chip: here they are UnsupportedFunctionality.
+// Functions of the contract for another chip: here they are UnsupportedFunctionality.
 void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void* to, uint32_t size);
 void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const void* from,
                             uint32_t size);

@@ -15,11 +15,11 @@ constexpr size_t kVarintBytes = 10;  // longest varint of 64 bits
 constexpr MessageSize kSmallCommand = {72, 1};
 constexpr MessageSize kCoreRangeSize = {28, 0};
 
-// Of Commands.
+// Sizes of Commands.
 MessageSize SizeOf(const LaunchRequest& launch);
 MessageSize SizeOf(const ReplayRequest& replay);
 MessageSize SizeOf(const ProgramBuilder& builder);
-// Of Commands that allocate.
+// Sizes of Commands that allocate.
 MessageSize SizeOf(const DramOptions& options);
 MessageSize SizeOf(const L1Options& options);
 MessageSize SizeOf(const ShardOptions& options);

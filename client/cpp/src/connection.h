@@ -38,7 +38,7 @@ class Connection {
     kDown,   // the stream has ended; Reconnect makes another
     kEnded,  // end() is set; nothing follows
   };
-  // What stream()->received() is to the session.
+  // Meaning of stream()->received() to the session.
   enum class Event : uint8_t {
     kNone,     // nothing was received, or it is of no interest
     kWaiting,  // the lease has not been granted yet

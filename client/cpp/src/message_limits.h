@@ -11,7 +11,7 @@
 
 namespace ttfd::client {
 
-// What a command, or another part, adds to the message that carries it.
+// Size that a command, or another part, adds to the message that carries it.
 struct MessageSize {
   size_t bytes = 0;       // encoded, an estimate that is never too small
   uint64_t commands = 0;  // exact

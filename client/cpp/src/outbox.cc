@@ -1,4 +1,4 @@
-// What the session sends next.
+// Messages that the session sends next.
 #include "client/cpp/src/outbox.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What the session sends next: one message in which commands of several queues gather into batches,
-// with payload, opened queues and cancels; and a message of cancels that passes it when the daemon's
-// window has no space. Counts exactly what the message costs of the window.
+// Messages that the session sends next: one in which commands of several queues gather into batches,
+// with payload, opened queues and cancels; and one of cancels that passes it when the daemon's window
+// has no space. Counts exactly what the message costs of the window.
 //
 // The message lives on a protobuf arena that is reused, so that a command costs no heap allocation.
 // Not thread-safe: SessionCore's mutex guards it.
@@ -60,7 +60,7 @@ class Outbox {
   void AddFinish();
 
   // ---- Sending.
-  // What has been added is to be sent without waiting for more.
+  // Requests that all parts added so far are sent without waiting for more.
   void RequestSend() { send_requested_ = send_requested_ || !empty(); }
   // The message to be written next, if `stamped` with its sequence and ack it has space in the window;
   // else null. Cancels go first.

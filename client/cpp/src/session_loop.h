@@ -39,7 +39,7 @@ class SessionLoop final : public StreamDriver {
   // return CANCELLED. Any number of times.
   void Shutdown() ABSL_LOCKS_EXCLUDED(mu);
 
-  // What was enqueued is to be sent without waiting for more.
+  // Requests that all enqueued commands are sent without waiting for more.
   void SendNow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Writes what is to be written next, if anything may be.
   void TrySend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);

@@ -29,7 +29,7 @@ class SessionQueues {
   static constexpr uint32_t kControlQueue = 0;
   static constexpr uint32_t kFirstUserQueue = 1;
 
-  // What a message has changed, for callbacks.
+  // Changes by a message, for callbacks.
   struct Changes {
     std::vector<Position> progress;                        // of user queues
     std::vector<std::pair<uint64_t, uint64_t>> transfers;  // bytes done, bytes in all

@@ -67,9 +67,9 @@ class Timeline {
     bool abandoned = false;
   };
 
-  // Of `value`; null: none.
+  // Error of `value`; null: none.
   const ErrorRange* Find(uint64_t value) const;
-  // That has failed the queue; null: it is open.
+  // Error that has failed the queue; null: it is open.
   const ErrorRange* FindFirst() const;
 
   uint64_t submitted_ = 0;

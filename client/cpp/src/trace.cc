@@ -11,7 +11,7 @@
 namespace ttfd::client {
 namespace {
 
-// What a message has besides one segment.
+// Cost of a message besides its segment.
 constexpr uint64_t kMessageCost = 1 << 10;
 
 struct Segment {

@@ -102,7 +102,7 @@ Status CheckMask(const Call& call, const AttentionOperation& operation) {
                   ", or 1 in place of an extent but the last");
 }
 
-// What is_causal and sliding_window need.
+// Checks the requirements of is_causal and sliding_window.
 Status CheckVisible(const Call& call, const AttentionOperation& operation) {
   const std::string_view name = operation.is_causal ? "is_causal" : "sliding_window";
   if (operation.is_decode) {

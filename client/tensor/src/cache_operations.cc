@@ -13,7 +13,8 @@ using Outputs = Result<std::vector<Tensor>>;
 
 constexpr size_t kCache = 0, kInput = 1, kIndex = 2;  // inputs
 
-// What a cache operation writes: rows of `input` to those from `row` on of the heads of users from `user` on.
+// Part of the cache that an operation writes: rows of `input` replace those from `row` on of the heads of users from
+// `user` on.
 struct CachePart {
   uint32_t user = 0;
   uint32_t users = 0;

@@ -17,7 +17,7 @@ class Composition {
  public:
   explicit Composition(const Call& call) : name_(call.name()) {}
 
-  // Of tensors of tiles, broadcast as NumPy does. Those of float32 that are broadcast are cut to 10 bits.
+  // Combines tensors of tiles, broadcast as NumPy does. Broadcast elements of float32 are cut to 10 bits.
   Tensor Compute(ops::Combine combine, const std::vector<Tensor>& inputs, ChainSteps chain = {},
                  DType dtype = DType::kFloat32) const;
   Tensor Compute(const Tensor& x, ChainSteps chain, DType dtype = DType::kFloat32) const {

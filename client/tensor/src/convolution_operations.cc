@@ -24,7 +24,7 @@ struct Convolution {
   DType dtype = DType::kBFloat16;
 };
 
-// What calls of all convolutions have.
+// Checks and returns the parts that calls of all convolutions have.
 Result<Convolution> ConvolutionOf(const Call& call, const ImageShape& images,
                                   const ConvolutionWeights& weights) {
   const Result<DType> dtype = call.OutputType(kImages);

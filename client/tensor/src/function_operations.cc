@@ -182,7 +182,7 @@ Outputs RunLeakyRelu(const Call& call) {
                                 {call.input(0), scaled}, {}, *dtype));
 }
 
-// Of exponents that have a function of their own, that function.
+// Computes exponents that have a function of their own by that function.
 Outputs RunPowScalar(const Call& call) {
   if (Status status = call.RequireTiles(); !status.ok()) return status;
   const Result<DType> dtype = call.OutputType(0);

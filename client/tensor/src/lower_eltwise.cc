@@ -14,7 +14,7 @@ using InputLoops = Loops<ops::kMaxInputs>;
 constexpr uint32_t kEltwisePages =
     2;  // of each circular buffer: one is filled while the other is used
 
-// What of a tile of `input` stands for a tile of `output`.
+// Part of a tile of `input` that stands for a tile of `output`.
 ops::Broadcast BroadcastOf(const Shape& input, const Shape& output) {
   const bool row = input.rows() == 1 && output.rows() != 1;
   const bool column = input.columns() == 1 && output.columns() != 1;

@@ -242,7 +242,7 @@ client::Result<Lowering> LowerMove(const MoveOperation& operation,
   lowering.circular_buffers = {{0, in_tiles ? 2 * block_tiles + 1 : 3 * block_tiles + kScratchTiles,
                                 FormatOf(output.dtype)}};
   lowering.kernels = {{WordsOf(words), AddressesOf(merged)}};
-  // Of a page table there is no level.
+  // A page table has no level.
   const bool is_paged = merged.index && merged.index->pages;
   const size_t source_bytes = is_paged ? ops::kMovePageTable * sizeof(ops::Move::Source) +
                                              offsetof(ops::Move::Source, level)

@@ -28,7 +28,7 @@ struct MoveSource {
   std::vector<MoveLevel> levels = {};  // as many as sizes of the operation
 };
 
-// What move_words.h says of Move, before levels are merged and tensors have words.
+// The operation that move_words.h describes, before levels are merged and tensors have words.
 struct MoveOperation {
   std::vector<uint32_t> sizes = {};  // of the levels; their product is that of the output's shape
   std::vector<MoveSource> sources = {};

@@ -1,4 +1,4 @@
-// What all lowerings have in common.
+// Functions that all lowerings have in common.
 #include "client/tensor/src/lowering.h"
 
 #include <algorithm>

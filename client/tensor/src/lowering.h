@@ -17,7 +17,7 @@
 
 namespace ttfd::tensor {
 
-// What of a card lowerings depend on.
+// Limits of a card that lowerings depend on.
 struct CardLimits {
   uint32_t cores = 0;                  // that operations may use
   uint32_t circular_buffer_bytes = 0;  // on a worker

@@ -18,7 +18,7 @@ struct RecordedLaunches {
   std::thread::id thread = {};
   std::shared_ptr<RecordingMemory> memory = {};
   std::vector<client::LaunchRequest> launches = {};
-  // What the launches read and the recording has not made.
+  // Inputs of the launches that the recording has not made.
   std::set<std::shared_ptr<Allocation>> inputs = {};
   // Tensors whose elements the launches change in place.
   std::vector<std::weak_ptr<Storage>> changed = {};
@@ -33,7 +33,7 @@ class Stream {
   // Launches of the calling thread go into `recording` until EndRecording. False: one is under way.
   bool BeginRecording(std::unique_ptr<RecordedLaunches> recording);
   std::unique_ptr<RecordedLaunches> EndRecording() { return std::move(recording_); }
-  // Of the calling thread. Null: its launches are enqueued.
+  // Recording of the calling thread. Null: its launches are enqueued.
   RecordedLaunches* recording() const;
 
   client::Status Launch(client::LaunchRequest launch);

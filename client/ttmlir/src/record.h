@@ -40,7 +40,7 @@ class Record {
       : bytes_(bytes), at_(at), definition_(definition) {}
 
   explicit operator bool() const { return definition_ != nullptr; }
-  // Of a record that is not none.
+  // Definition of the record. REQUIRES: it is not none.
   const Definition& definition() const { return *definition_; }
   Bytes bytes() const { return bytes_; }
   uint64_t at() const { return at_; }
@@ -76,7 +76,7 @@ class List {
   const Type& type() const { return type_; }
   // Where element `i` lies.
   uint64_t PlaceOf(uint32_t i) const { return at_ + 4 + uint64_t{i} * stride_; }
-  // Of element `i` of a union.
+  // Member of the union that element `i` is; null: not a list of unions, or no member has its number.
   const Definition::Member* MemberOf(uint32_t i) const;
 
   int64_t Integer(uint32_t i) const;

@@ -14,7 +14,7 @@
 
 namespace ttfd::firmware::prefetch {
 
-// What a command that is refused says of itself.
+// Command id and place that name a refused command.
 struct Place {
   uint32_t id;
   uint32_t offset;  // in its entry or exec buffer
@@ -123,7 +123,7 @@ class CommandSource {
       Refuse(at, abi::kFaultMisplacedCommand, at, 0);
     }
   }
-  // What was read ahead for nothing has arrived.
+  // Waits until data that was read ahead for nothing has arrived.
   void Drain() { exec_.End(); }
 
  private:

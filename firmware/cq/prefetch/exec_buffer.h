@@ -64,7 +64,7 @@ class ExecBuffer {
     return position_ < bytes_ ? Current() : Span{0, 0};
   }
 
-  // What was read ahead for nothing must have arrived before the ring is used for something else.
+  // Waits for data that was read ahead for nothing: it must have arrived before the ring is used for something else.
   void End() {
     for (uint32_t block = 0; block != kBlocks; ++block) {
       AwaitRelayId(kExecId + block);

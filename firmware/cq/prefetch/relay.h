@@ -40,7 +40,7 @@ inline void StartRelayRead(uint32_t tile, uint32_t low, uint32_t to, uint32_t by
   RelayBuffer::Issue();
 }
 
-// What was read under `id` is there.
+// Waits until the data that was read under `id` has arrived.
 inline void AwaitRelayId(uint32_t id) {
   RelayBuffer::AwaitFree();
   AwaitAnswers(id);

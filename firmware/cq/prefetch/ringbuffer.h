@@ -30,7 +30,7 @@ class Ringbuffer {
   // Starts the reads; who relays waits for them. All was checked but what depends on the ring buffer.
   void Read(uint32_t page_shift, uint32_t start_page, uint32_t base, uint32_t length,
             uint32_t advance) {
-    // Of what lay there before: reads to the same place and writes from it.
+    // Waits for transfers of the data that lay there before: reads to the same place and writes from it.
     AwaitArrived();
     AwaitWritesLeft();
     offset_ = write_pointer_;

@@ -22,7 +22,7 @@ uint32_t ToFloat(uint32_t integer) {
   return (exponent << kBits) + mantissa + (integer >> (30 - kBits) & 1);
 }
 
-// Of the bits of a 32-bit floating-point number.
+// Integer from the bits of a 32-bit floating-point number, towards zero, modulo 2^32.
 uint32_t FromFloat(uint32_t bits) {
   const uint32_t exponent = bits >> 23 & 0xFF;
   if (exponent < 127) return 0;

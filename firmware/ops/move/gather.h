@@ -1,7 +1,7 @@
 // Fills rectangles of a block of the output from a source: reads what has their elements, and copies it when it has
 // arrived.
 //
-// Of a source in layout tile whole tiles are read where several of their rows are used. Otherwise the reads are of the
+// Whole tiles of a source in layout tile are read where several of their rows are used. Otherwise the reads are of the
 // 64-byte units of DRAM around the elements of a row. Elements that lie in DRAM as they will in the block, modulo 64,
 // are read into the block.
 #pragma once

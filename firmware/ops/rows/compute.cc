@@ -27,7 +27,7 @@ constexpr uint32_t kMinusInfinity = 0xFF800000, kMinusZero = 0x80000000;
 [[gnu::noinline]] void Multiply(uint32_t dst0, uint32_t dst1) { mul_binary_tile(dst0, dst1, dst0); }
 [[gnu::noinline]] void AddTo(uint32_t dst0, uint32_t dst1) { add_binary_tile(dst0, dst1, dst0); }
 
-// What a row of tiles is reduced to.
+// Value that a row of tiles is reduced to.
 enum class Reduction : uint32_t { kMaximum, kSum, kSumOfSquares };
 
 class Row {
@@ -156,7 +156,7 @@ class Row {
     unary_bcast<BroadcastType::ROW>(buffer, 0, 3);
     cb_pop_front(buffer, 1);
   }
-  // Of tile 0 of Dst: a mean for a sum.
+  // Makes the sum in tile 0 of Dst a mean.
   [[gnu::noinline]] void Scale() { mul_unary_tile(0, words_.mean_factor); }
 
   // Columns of tile k of the row that are outside of the shape.
@@ -164,7 +164,7 @@ class Row {
     const uint32_t columns = words_.padding.last_columns;
     if (k + 1 == tiles_ && columns != 32) fill_outside_tile(dst, 32, columns, bits);
   }
-  // Of tile 0 of Dst, which is tile `tile` of the output.
+  // Rounds tile 0 of Dst, which is tile `tile` of the output, and clears its padding.
   void Finish(uint32_t tile) {
     constexpr auto kFloat32 = static_cast<uint32_t>(DataFormat::Float32);
     constexpr auto kBFloat16 = static_cast<uint32_t>(DataFormat::Float16_b);

@@ -42,7 +42,7 @@ std::optional<DriverVersion> ParseDriverVersion(std::string_view text);
 // FAILED_PRECONDITION: too old. `installed` is the version as text, "" if the driver does not name it.
 Status CheckDriverVersion(const std::optional<DriverVersion>& version, std::string_view installed);
 
-// What a supported version lacks of what later ones have, a sentence each. Sources: tt-kmd's tags 2.0.0 to 2.10.0.
+// Features of later versions that a supported version lacks, a sentence each. Sources: tt-kmd's tags 2.0.0 to 2.10.0.
 std::vector<std::string> LimitsOf(const DriverVersion& version);
 
 }  // namespace ttfd::kmd

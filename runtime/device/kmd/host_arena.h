@@ -20,7 +20,7 @@
 
 namespace ttfd::kmd {
 
-// What two queues with the daemon's default rings need (16 MiB and a little), in hugepages of 2 MiB.
+// Memory for two queues with the daemon's default rings (16 MiB and a little), in hugepages of 2 MiB.
 inline constexpr uint64_t kDefaultArenaBytes = uint64_t{18} << 20;
 
 class HostArena {

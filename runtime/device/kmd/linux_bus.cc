@@ -11,7 +11,7 @@
 namespace ttfd::kmd {
 namespace {
 
-// What this thread accesses. Read and marked by the handler, which runs on the same thread.
+// Mapping that this thread accesses. Read and marked by the handler, which runs on the same thread.
 struct Guard {
   std::byte* begin = nullptr;
   size_t size = 0;

@@ -32,7 +32,7 @@ struct SimOptions : sim::ChipOptions {
 // trace_last=EVENTS: docs/simulator.md.
 StatusOr<SimOptions> ParseSimOptions(std::string_view text);
 
-// What whoever lets debuggers in has to do with them.
+// Objects by which the device's owner serves debuggers.
 struct Debugging {
   StoppableClock* clock = nullptr;     // to measure the card's time with: stopped while the card is
   debug::GdbServer* server = nullptr;  // set by OpenSimDevice; null: nobody may connect

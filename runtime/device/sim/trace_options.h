@@ -1,4 +1,4 @@
-// What trace an embedded device was asked for: the options trace=FILE, trace_...=... of its text.
+// Trace that an embedded device records: the options trace=FILE, trace_...=... of its text.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ constexpr uint64_t kClocksAtOnce = 32;
   std::_Exit(kFailed);
 }
 
-// What the callbacks, which have no argument for it, work on.
+// Memory that the callbacks, which have no argument for it, access.
 ChildMemory* host_memory = nullptr;
 bool host_memory_written = false;
 

@@ -1,4 +1,4 @@
-// What the backend and its child process say to each other.
+// Messages between the backend and its child process.
 //
 // Both map one Mailbox. The parent fills `requests` and rings with a Doorbell over a SOCK_SEQPACKET
 // socket; the child does the requests in order and rings back with an Answer. Only the last request

@@ -199,7 +199,7 @@ struct LimitUse {
   uint64_t value = 0;
   uint64_t used = 0;
 };
-// What the daemon, one user or one session uses.
+// Usage of the daemon, one user or one session.
 struct LimitUsage {
   LimitScope scope = LimitScope::kUnspecified;
   uint64_t session = 0;          // of scope session
@@ -210,7 +210,7 @@ struct LimitUsage {
 };
 struct LimitsReport {
   std::vector<LimitInfo> limits = {};
-  // Of the daemon, of every user with a session or connection, and of every session.
+  // Usage of the daemon, of every user with a session or connection, and of every session.
   std::vector<LimitUsage> usage = {};
 };
 
@@ -231,7 +231,7 @@ struct Progress {
 
 struct ProfileOptions {
   std::optional<std::chrono::milliseconds> duration = {};  // at most 60 s; unset: 5 s
-  // Of the device model, which samples whole call stacks: 20 to 1,000,000,000. Unset: 1,000.
+  // Sampling interval of the device model, which samples whole call stacks: 20 to 1,000,000,000. Unset: 1,000.
   std::optional<uint32_t> interval_clocks = {};
   // Between reads of program counters, on other backends: 100 to 1,000,000. Unset: 1,000.
   std::optional<uint32_t> interval_us = {};

@@ -54,7 +54,7 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-// What happened to a command that failed.
+// Effect of a command that failed.
 enum class ExecutionState : uint8_t {
   kUnspecified = 0,  // the error is not that of a command
   kNotStarted = 1,   // nothing of it took effect
@@ -85,7 +85,7 @@ struct ErrorInfo {
   std::string hang_report = {};
   // The same command or call may succeed if it is sent again.
   bool retryable = false;
-  // Of a command that failed: whether it took effect.
+  // States whether a command that failed took effect.
   ExecutionState execution_state = ExecutionState::kUnspecified;
 };
 

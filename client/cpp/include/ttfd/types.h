@@ -67,7 +67,7 @@ enum class DataFormat : uint8_t {
 // A hint: the daemon chooses the hardware queue. Transfers of a kTransfer queue overlap kernels.
 enum class QueueKind : uint8_t { kCompute = 1, kTransfer = 2 };
 
-// What stands for the card.
+// Implementation that stands for the card.
 enum class Backend : uint8_t {
   kUnspecified = 0,
   kEmbedded = 1,  // the model inside the daemon
@@ -137,7 +137,7 @@ enum class Priority : uint8_t { kLow = 1, kNormal = 2, kHigh = 3 };
 // "low", "normal", "high".
 const char* PriorityName(Priority priority);
 
-// What one session may use. Exceeding one is RESOURCE_EXHAUSTED naming it.
+// Limits of one session. Exceeding one is RESOURCE_EXHAUSTED naming it.
 struct Limits {
   uint32_t message_bytes = 0;  // of one gRPC message; libttfd splits below it
   uint32_t chunk_bytes = 0;    // of one piece of payload; libttfd splits into these

@@ -41,7 +41,7 @@ class CircularBuffer {
   hw::tensix::Format format() const { return static_cast<hw::tensix::Format>(FormatWord() - 1); }
   // False: the client gave none, pages are bytes.
   bool has_format() const { return FormatWord() != 0; }
-  // Of a circular buffer that the hart has not made: 0 without a format, else 1 more than its number.
+  // Format word of a circular buffer that the hart has not made: 0 without a format, else 1 more than its number.
   [[gnu::always_inline]] static uint32_t FormatWordOf(uint32_t index) {
     internal::RequireGiven<abi::kCircularBuffer>(index);
     return firmware::Load(internal::ConfigAddress() + index * sizeof(abi::CircularBufferConfig) +

@@ -15,7 +15,7 @@
 // kernel_main(); when it returns, the SDK waits until every write and increment it issued has been
 // acknowledged, so a launch that is reported done has landed.
 //
-// What a kernel may rely on, and what it must not do:
+// Guarantees to a kernel, and rules that it must keep:
 // - .bss is zero and .data is as linked at the start of every run; nothing survives a run. Harts
 // share nothing but L1.
 // - No constructors, virtual functions or tables of pointers (they hold absolute addresses; the

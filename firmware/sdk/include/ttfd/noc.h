@@ -59,7 +59,7 @@ inline void AwaitRoom(uint32_t id) {
   firmware::WaitUntil(abi::kWaypointNoc, [id] { return Outstanding(id) < kMaxOutstanding; });
 }
 
-// What this hart stored into L1 is there before the NIU is told to send it.
+// Completes this hart's stores into L1 before the NIU sends the data.
 inline void SettleStores(uint32_t address) {
   firmware::Fence();
   firmware::SettleL1(address & ~3u);

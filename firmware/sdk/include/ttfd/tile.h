@@ -14,7 +14,7 @@
 namespace ttfd::kernel {
 
 namespace internal {
-// What the base firmware handed over. The entry glue keeps it in tp, which compiled code leaves alone: no
+// Context that the base firmware handed over. The entry glue keeps it in tp, which compiled code leaves alone: no
 // kernel needs .bss for it.
 inline const abi::KernelContext& Context() {
   const abi::KernelContext* context;

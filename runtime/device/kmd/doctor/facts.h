@@ -1,4 +1,4 @@
-// What the doctor finds on a host, before it is judged. Plain values.
+// Findings of the doctor on a host, before it is judged. Plain values.
 #pragma once
 
 #include <cstdint>

@@ -97,7 +97,8 @@ Tensor Remainder(const Tensor& a, const Tensor& b);  // with the sign of b
 Tensor Pow(const Tensor& a, const Tensor& b);
 Tensor Clamp(const Tensor& x, const Tensor& low, const Tensor& high);
 
-// Of kUInt32, in both layouts, with results modulo 2^32. Add to Ge take two tensors of it, too: without a sign.
+// Operations on kUInt32, in both layouts, with results modulo 2^32.
+// Add to Ge take two tensors of it, too: without a sign.
 Tensor BitwiseAnd(const Tensor& a, const Tensor& b);
 Tensor BitwiseOr(const Tensor& a, const Tensor& b);
 Tensor BitwiseXor(const Tensor& a, const Tensor& b);

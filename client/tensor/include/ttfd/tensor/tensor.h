@@ -26,7 +26,7 @@ class Tensor {
   Tensor();  // FAILED_PRECONDITION: no tensor
   // A tensor that could not be made. Operations pass the error on, ToHost returns it.
   Tensor(Status error);  // NOLINT: implicit like a return value
-  // Of the library.
+  // Constructor that the library uses.
   Tensor(TensorSpec spec, std::shared_ptr<Storage> storage);
 
   // OK, or why there is no such tensor: an argument of the operation that should have made it, or of one before it.
@@ -34,7 +34,7 @@ class Tensor {
   const Status& status() const { return status_; }
   bool ok() const { return status_.ok(); }
 
-  // Of a tensor with an error: empty.
+  // Shape, type and layout of the elements. Empty: the tensor has an error.
   const TensorSpec& spec() const { return spec_; }
   const Shape& shape() const { return spec_.shape; }
   DType dtype() const { return spec_.dtype; }
@@ -65,7 +65,7 @@ class Tensor {
   // each call of Recording::Replay that does. Launches of one's own do not count.
   uint64_t version() const;
 
-  // Of the library. Null: an error.
+  // Storage of the elements, for the library. Null: an error.
   const std::shared_ptr<Storage>& storage() const { return storage_; }
 
  private:

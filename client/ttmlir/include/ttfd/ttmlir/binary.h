@@ -113,7 +113,8 @@ class Binary {
 
   // Empty for a system description.
   const std::vector<ProgramInfo>& programs() const;
-  // Of program `program`; an index beyond the last has none. Commands of all queues of a TTMetal program, in order.
+  // Operations and kernels of program `program`; an index beyond the last has none. The operations of a TTMetal program
+  // are the commands of all its queues, in order.
   std::vector<OperationInfo> Operations(size_t program) const;
   std::vector<KernelInfo> Kernels(size_t program) const;
 

@@ -98,7 +98,7 @@ inline void FindMaxima(uint32_t tiles, uint32_t row, const OnlineSoftmaxOptions&
   CombineLanes<PoolType::MAX, 4>();
 }
 
-// Of the maximum in register 0 and the last one in register 1: register 3 = the greater one, register 2 = the
+// Compares the maximum in register 0 with the last one in register 1: register 3 = the greater one, register 2 = the
 // correction.
 inline void CompareMaxima() {
   Move<2, 1>();
