@@ -1,4 +1,4 @@
-// What GDB's "monitor" command tells of the daemon.
+// Answers of the daemon to GDB's "monitor" command.
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ constexpr int kBootWaits = 12;
 constexpr Duration kLastReplies = seconds(2);
 // The same when somebody is in a hurry: for clients to hear why their sessions end.
 constexpr Duration kHastyReplies = seconds(1);
-// What is left of a stop when all waits are over.
+// Time for the rest of a stop when all waits are over.
 constexpr auto kLastSteps = seconds(1);
 // How often the end of a drain is looked for.
 constexpr auto kDrainLook = milliseconds(10);
@@ -70,7 +70,7 @@ class Daemon {
   Status Start();
   StatusOr<std::unique_ptr<UnixListener>> Listen();
   StatusOr<std::unique_ptr<FirmwareCard>> OpenCard();
-  // What the card's timeouts are measured with.
+  // Clock that the card's timeouts are measured with.
   Clock& DeviceClock() {
     return debugging_.server != nullptr ? static_cast<Clock&>(device_clock_) : SteadyClock();
   }

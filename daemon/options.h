@@ -97,8 +97,7 @@ class Origins {
   // `place`: "FILE:LINE", "--socket", "TTFD_ADDRESS". The last call for a key counts.
   void Set(const std::string& key, std::string place) { places_[key] = std::move(place); }
   bool Has(const std::string& key) const { return places_.contains(key); }
-  // What a message about the option begins with: "ttfd.toml:7: listen.group", "--socket", or "listen.group" of a
-  // default.
+  // Beginning of a message about the option: "ttfd.toml:7: listen.group", "--socket", or "listen.group" of a default.
   std::string Where(const std::string& key) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace ttfd {
 namespace {
 
-// What scripts and the service manager tell apart; see --help.
+// Exit codes that scripts and the service manager distinguish; see --help.
 constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
@@ -28,7 +28,7 @@ int Complain(const Status& status, int code) {
   return code;
 }
 
-// What the start of the daemon and --check-config check alike.
+// Checks common to the start of the daemon and --check-config.
 Status Check(Invocation* invocation) {
   RETURN_IF_ERROR(Annotate(CheckDeviceText(invocation->options.device.device),
                            invocation->origins.Where("device.device")));

@@ -55,7 +55,7 @@ class CardExecutor {
   void RequestProfile(Profiler::Request request);
 
   DeviceStats stats() const { return in_flight_.stats().Read(); }
-  // What is on the card, by hardware queue.
+  // Figures of each hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
   KernelBounds* kernel_bounds() { return card_->kernel_bounds(); }
   // The card as it was read last (PublishedReading). If that is old, the device thread reads it for the next call.
@@ -74,7 +74,7 @@ class CardExecutor {
  private:
   // A stop is under way, and what is done for it has to end now.
   bool StopIsOverdue() const { return requests_.StopIsOverdue(clocks_.host.Now()); }
-  // Of the card's waits: CANCELLED once the daemon has to stop.
+  // Callback of the card's waits: CANCELLED once the daemon has to stop.
   Status KeepWaiting();
 
   // Device thread.
@@ -84,7 +84,7 @@ class CardExecutor {
   CardReading ReadCard();
   // With an error `place` may say where the card stopped.
   Status SubmitAndPoll(std::optional<StopPlace>* place);
-  // What it did is published; returns whether there is nothing more to do.
+  // Publishes what the round did; returns whether there is nothing more to do.
   bool EndRound(bool had_input);
 
   // Constant after construction.

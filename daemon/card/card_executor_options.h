@@ -35,7 +35,7 @@ struct CardExecutorOptions {
   // The clock that slices are charged by, read on the device thread. A device that runs on that thread stops when the
   // thread does, and no user pays for that. Null: the card's time. Outlives the executor.
   Clock* work_clock = nullptr;
-  // What hang reports are given to; null: they are only logged. Outlives the executor.
+  // Keeper that receives hang reports; null: they are only logged. Outlives the executor.
   HangKeeper* hangs = nullptr;
   // Device thread, when it has nothing to do: serves a debugger that shares it. True: it is to be called
   // again at once.
@@ -50,7 +50,7 @@ struct CardExecutorOptions {
   std::function<void(bool idle)> on_round_end;
 };
 
-// What time is measured with.
+// Clocks that time is measured with.
 struct CardClocks {
   Clock& host;
   Clock& device;  // CardExecutorOptions::device_clock

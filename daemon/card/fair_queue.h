@@ -28,7 +28,7 @@
 
 namespace ttfd {
 
-// What a level keeps of a node. Only FairLevel changes it, but for the weight.
+// State of a node in its level. Only FairLevel changes it, but for the weight.
 struct FairNode {
   double weight = 1;
   double start = 0;

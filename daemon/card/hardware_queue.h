@@ -1,4 +1,4 @@
-// What the device thread keeps of one hardware queue of the card.
+// State that the device thread keeps of one hardware queue of the card.
 #pragma once
 
 #include <array>

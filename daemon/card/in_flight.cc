@@ -91,8 +91,8 @@ void InFlight::Printed(CardOutput::Print& print) {
   AddNews();
 }
 
-// What has ended shares the time since the first of it could run, by what each was expected to take: the card comes to
-// a slice when the one before has ended. Independent kernels share by their workers alone.
+// Slices that have ended share the time since the first of them could run, by the cost expected of each: the card
+// comes to a slice when the one before has ended. Independent kernels share by their workers alone.
 void InFlight::Measure(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
   const auto part = [](const Slice& slice, double expected, Duration of) {
     return Duration(static_cast<Duration::rep>(static_cast<double>(slice.times.cost.count()) /
@@ -211,7 +211,7 @@ void InFlight::Clear() {
   AddNews();
 }
 
-// What may still be taken is not looked at: the lease gate sees to it that none of it disturbs.
+// Slices that may still be taken are not checked: the lease gate ensures that none of them disturbs.
 void InFlight::CheckQuiet() {
   const auto disturbed = [this](const QuietRequest& request) {
     return std::any_of(queues_.begin(), queues_.end(), [&](const HardwareQueue& queue) {

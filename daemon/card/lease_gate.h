@@ -19,7 +19,7 @@
 
 namespace ttfd {
 
-// What of a command decides whether leases keep it from the card.
+// Properties of a command that decide whether leases keep it from the card.
 struct WorkerUse {
   TileSet named;         // workers of its queue; none: the queue names none
   bool kernels = false;  // it runs kernels, or records a trace of them
@@ -41,7 +41,7 @@ class LeaseGate {
 
   // ---- device thread
 
-  // What is leased now: Admits and WorkersOf go by it until the next Look, so that what is decided of a slice is
+  // Reads the leases: Admits and WorkersOf use this state until the next Look, so that all decisions about a slice are
   // of one moment. A trace that was admitted just before a lease came must not be narrowed just after.
   void Look() {
     if (version_.load(std::memory_order_acquire) != seen_version_) Refresh();

@@ -68,7 +68,7 @@ Status QueueWatchdog::CheckQueue(HardwareQueue& queue, TimePoint now, Duration o
   return OkStatus();
 }
 
-// What it waits for was given to the card before it: the last of those is watched itself, and ends.
+// A slice waits only for slices submitted before it: the last of those is watched itself, and ends.
 bool QueueWatchdog::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) {
   for (const HardwareQueue& other : in_flight_.queues()) {
     if (&other == &queue) continue;
@@ -109,7 +109,7 @@ Status QueueWatchdog::CheckOne(HardwareQueue& queue, const SubmittedSlice* entry
       return OkStatus();
     }
   }
-  // What it waits for may be more than is known here: space in the kernel caches, or a sub-device's number.
+  // The queue may wait for more than is recorded here: space in the kernel caches, or a sub-device's number.
   const uint64_t turn = entry == nullptr ? std::numeric_limits<uint64_t>::max() : entry->turn;
   if (OlderElsewhere(queue, turn) && probe_.Diagnose(queue.index).waits_for_queue) {
     watch->progress = now;

@@ -81,14 +81,14 @@ class Scheduler {
     size_t last_queue = 0;              // round robin
     std::vector<SessionQueue*> queues;  // that have had one
     uint64_t examined = 0;              // number of the last call of Next that looked for `next`
-    // What that call would take; found once, because what one flow reserves changes the answer.
+    // Candidate of that call; found once, because what one flow reserves changes the answer.
     SessionQueue* next = nullptr;
   };
 
   Flow& FlowOf(const SessionShare& share);
   bool IsEligible(const SessionQueue& queue) const;
-  // What the card may be given now. A flow whose next slice waits for kernels on workers of their own reserves the
-  // workers that it waits for: no flow after it may have those, or it would wait for ever.
+  // Bounds of what the card may be given now. A flow whose next slice waits for kernels on workers of their own
+  // reserves the workers that it waits for: no flow after it may have those, or it would wait for ever.
   struct Admission {
     const BusyWorkers& busy;
     bool all_kept = false;

@@ -12,7 +12,7 @@ namespace {
 // In an error's message; the hang report and GetStatus show all.
 constexpr size_t kNamed = 4;
 
-// Those whose code is a client's are what a reader looks for.
+// Rank of a hart, the lowest first: a reader looks for harts whose code is a client's.
 int Interest(const HartReport& hart) {
   if (hart.faulted) return 0;
   if (hart.code.image == CodePlace::Image::kKernel) return 1;

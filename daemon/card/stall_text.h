@@ -15,7 +15,7 @@ namespace ttfd {
 // The hart that stopped the card, or that its own firmware stopped; null: none did.
 const HartReport* FaultedHart(const StallReport& stall);
 
-// What happened, in one sentence that any client may read: no names of others' code.
+// Summary of the stall, in one sentence that any client may read: no names of others' code.
 std::string StallSummary(const Status& why, const StallReport& stall);
 
 // Where the harts stand, with the code that lies there, those that run kernels first; and which

@@ -9,7 +9,7 @@
 namespace ttfd {
 namespace {
 
-// What the device waits for before it begins with the slice. What lies on the same route is in order anyway.
+// Tickets that the device waits for before it begins with the slice. Slices of the same route are in order anyway.
 std::vector<Ticket> AwaitedBy(const Slice& slice) {
   std::vector<Ticket> tickets;
   for (const QueueWait& wait : slice.after) {

@@ -164,7 +164,7 @@ Status DaemonCore::CheckHello(const PeerIdentity& peer, const HelloRequest& hell
               hello.min_revision, hello.max_revision, kRevision),
         reason::kUnsupported, "hello.min_revision");
   }
-  // What a session was given when it began it keeps; where there is none any more, that is the answer.
+  // A session that resumes keeps what it was given when it began; if there is none any more, that is the answer.
   if (hello.attach == AttachKind::kResume) return OkStatus();
   if (hello.client_name.size() > environment_.limits.client_name_bytes) {
     return ToStatus(LimitError("hello.client_name", "client_name_bytes",

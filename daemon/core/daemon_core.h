@@ -38,7 +38,7 @@ struct DaemonOptions {
   HangStoreOptions hang_store;
   HangWriterOptions hang_writer;
   HangPolicy hangs;
-  // What is the world's: default to the machine's own.
+  // Interfaces to the outside: default to the machine's own.
   KernelLoader load_kernel;                               // default: the loader of runtime/boot
   std::function<std::string(size_t bytes)> random_bytes;  // default: getrandom
   // Must not block.
@@ -143,7 +143,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // Adds a notice unless the session has had one of the same position and holder.
   void AddWaitNotice(const std::shared_ptr<Session>& session, LeaseWaitReply wait,
                      WaitNotices* notices) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Of sessions without a lease whose commands leases keep from the card.
+  // Notices for sessions without a lease whose commands leases keep from the card.
   WaitNotices CheckBlockedSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void NoteWorkUnderLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void SetGate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

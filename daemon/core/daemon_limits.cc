@@ -1,4 +1,4 @@
-// What limits there are, and what sessions and users use of them.
+// Limits, and their use by sessions and users.
 #include <map>
 #include <utility>
 

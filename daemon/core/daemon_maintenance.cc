@@ -1,4 +1,4 @@
-// What the daemon does for itself: status, deadlines, drain, reset.
+// Maintenance of the daemon: status, deadlines, drain, reset.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Who holds leases of the card, and who waits for one.
+// Leases of the card: sessions that hold one, and sessions that wait for one.
 //
 // First come first served: a lease is granted when its tiles touch none that are held and none that a lease before it
 // waits for. So no lease is overtaken by one that would make it wait longer, and disjoint sets of tiles do not wait for
@@ -29,7 +29,7 @@ class LeaseTable {
     Duration longest_wait{};  // for a lease; zero: no limit
     uint32_t per_user = 0;    // waiting and held; zero: no limit
   };
-  // What has to be done about a lease, by the caller.
+  // Step that the caller has to take for a lease.
   struct Step {
     enum class Kind {
       kGrant,   // no other work may start on its tiles; once none runs there, call Granted
@@ -64,16 +64,16 @@ class LeaseTable {
   // Something of the lease was at work at `when`.
   void Used(uint64_t lease, TimePoint when);
 
-  // What has become due, once.
+  // Steps that have become due, each once.
   std::vector<Step> Look(TimePoint now);
   // When something becomes due by time alone.
   TimePoint next_look() const;
 
-  // Those that no other work may start on.
+  // Leases on whose tiles no other work may start.
   std::vector<Held> held() const;
   std::vector<Waiting> waiting(TimePoint now) const;
   std::vector<LeaseInfoReply> List(TimePoint now, GridSize grid) const;
-  // What keeps a session that works under `lease` (0: none) from `workers` (none: all); empty: nothing.
+  // Leases that keep a session that works under `lease` (0: none) from `workers` (none: all); empty: none.
   LeaseWaitReply BlockingLease(uint64_t lease, const TileSet& workers, TimePoint now) const;
   const TileSet* TilesOfLease(uint64_t lease) const;
   std::vector<uint64_t> SessionsOf(uint64_t lease) const;

@@ -1,4 +1,4 @@
-// What is known of a hang or fault of the card, in the order in which it was learnt: first what the host had on
+// Report of a hang or fault of the card, in the order in which it was learnt: first what the host had on
 // record, then what the card showed, then what came of it.
 #pragma once
 
@@ -63,7 +63,7 @@ struct HangReport {
   std::string summary;  // one sentence, without names of anybody's code
   std::string places;   // where the harts stand
 
-  // What came of it.
+  // Outcome of the hang.
   std::optional<size_t> offender;  // index into slices; none: no launch is proven to be the cause
   std::optional<size_t>
       suspect;  // then: the first that had not completed; none: of no slice on the card

@@ -8,12 +8,12 @@
 
 namespace ttfd {
 
-// What is known before the card is looked at: whose works were on it, how far each hardware queue was.
+// Host's records, from before the card is read: operations on it with their clients, progress of each hardware queue.
 std::string HostSideJson(const HangReport& report);
 // The records that were announced to the card and not known to be done, decoded.
 std::string RecordsText(const HangReport& report);
 std::string LogText(const HangReport& report);
-// What the card showed: stage, harts with waypoints and places in the code, counts of tiles and streams.
+// State that the card showed: stage, harts with waypoints and places in the code, counts of tiles and streams.
 std::string DeviceSideJson(const HangReport& report);
 // Everything but records and log.
 std::string WholeJson(const HangReport& report);

@@ -113,8 +113,8 @@ bool HangWriter::KeepHostSide(const HangReport& report) {
   return kept;
 }
 
-// What the host's side left of the time: a disk that did not take that is not waited for again. How long the card was
-// looked at meanwhile is not the disk's.
+// Waits for the time that the host's side left: a disk that did not take that side is not waited for again. The time
+// for which the card was read meanwhile is not the disk's.
 bool HangWriter::KeepDeviceSide(const HangReport& report) {
   return Hand(Side::kDevice, report, Now() + left_);
 }

@@ -1,8 +1,8 @@
 // Hang reports are written by a thread of their own: a disk that stands still must not hold up the repair of the card.
 //
-// What is known is handed over before the next thing is asked for, and written in that order. Who repairs waits for it
-// to be on the disk, because evidence comes first; but no longer than the disk is given for a report. What comes later
-// is written when the disk goes on.
+// Each part of a report is handed over before the next is collected, and written in that order. The repair waits until
+// the part is on the disk, because evidence comes first; but no longer than the disk is given for a report. Later
+// parts are written when the disk answers again.
 #pragma once
 
 #include <cstddef>

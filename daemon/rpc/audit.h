@@ -1,5 +1,5 @@
-// What administrators did, and who was refused: one JSON object a line, in the log and, if configured, in a
-// file of its own.
+// Trail of administrators' actions and of refused callers: one JSON object a line, in the log and, if configured, in
+// a file of its own.
 //
 //   audit {"time":"2026-01-31T12:00:00.250Z","id":7,"action":"TerminateSession","outcome":"OK","uid":1000,
 //          "user":"alice","certificate":"","pid":4242,"connection":12,"arguments":{"session":"3"},
@@ -92,7 +92,7 @@ class AuditTrail {
     uint64_t suppressed = 0;  // attempts without a line, the last one included
     std::string last;         // the line of the last one, but for its end; empty: still being made
   };
-  // What the writing thread uses, which may outlive the trail where its disk does not answer.
+  // State shared with the writing thread, which may outlive the trail where its disk does not answer.
   struct Shared {
     explicit Shared(AuditOptions its_options) : options(std::move(its_options)) {}
 

@@ -44,7 +44,7 @@ class CallDeadlines {
     TimePoint check_at = TimePoint::max();  // besides the period
   };
   void Loop() ABSL_LOCKS_EXCLUDED(mu_);
-  // Those that are due; sets when the next is.
+  // Returns the tasks that are due; sets when the next one is.
   std::vector<std::shared_ptr<DeadlineTask>> TakeDue(TimePoint now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kDomain[] = "ttfd";
 
-// Of an error in a stream.
+// Longest message of an error in a stream.
 constexpr size_t kMaxErrorMessageBytes = 16 << 10;
 // gRPC allows 8 KiB of metadata in all. The message is there twice: percent-encoded (up to three times its size) and in
 // the details.

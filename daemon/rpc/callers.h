@@ -1,4 +1,4 @@
-// Who makes a call, and whether they may.
+// Identifies the caller of a call, and checks its role.
 #pragma once
 
 #include <grpcpp/server_context.h>

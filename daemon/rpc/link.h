@@ -19,7 +19,7 @@
 namespace ttfd {
 
 struct LinkOptions {
-  // Of numbered messages that are sent ahead of the client's ack. The message that reaches it is still sent.
+  // Bound of the bytes of numbered messages sent ahead of the client's ack. The message that reaches it is still sent.
   uint64_t unacknowledged_bytes = uint64_t{4} << 20;
   // Accepted from the client since the last ack was sent: the next ack is due at once.
   uint64_t ack_bytes = uint64_t{2} << 20;
@@ -31,7 +31,7 @@ class Link {
  public:
   enum class Accept { kNew, kDuplicate, kGap };
 
-  // What a kept message counts besides its encoded bytes: so many small messages are bounded, too.
+  // Bytes that a kept message counts besides its encoded ones, so that many small messages are bounded, too.
   static constexpr uint64_t kMessageOverheadBytes = 512;
 
   // `use` outlives the link, which sets it to what it keeps. Null: it is not counted.
@@ -40,7 +40,7 @@ class Link {
 
   // ---- Reading role.
 
-  // What to do with a message of this number, which is at least 1. Changes nothing.
+  // Classifies a message by its number, which is at least 1. Changes nothing.
   Accept Classify(uint64_t sequence) const ABSL_LOCKS_EXCLUDED(mu_);
   // The message after the last accepted one, of `bytes` encoded bytes, has been accepted.
   void CountAccepted(uint64_t bytes, TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
@@ -55,7 +55,7 @@ class Link {
 
   // ---- Writing role.
 
-  // What the next numbered message carries.
+  // Sequence that the next numbered message carries.
   uint64_t next_sequence() const ABSL_LOCKS_EXCLUDED(mu_);
   // The ack to put into the message that is about to be written: no other ack is due from here on.
   uint64_t TakeAck() ABSL_LOCKS_EXCLUDED(mu_);

@@ -31,7 +31,7 @@ enum WireType : uint8_t {
 // Nesting that protobuf's parser accepts, its default.
 constexpr size_t kMaxDepth = 100;
 
-// What a nested message is to the window.
+// Kind of a nested message in the accounting of the window.
 enum class Share : uint8_t { kNone, kBatch, kCommand, kData, kQueueEntry };
 
 struct Field {
@@ -49,7 +49,7 @@ class FieldTable {
     static const FieldTable table;
     return table;
   }
-  // Of the type with this index; 0 is ClientMessage.
+  // Field of the type with this index; 0 is ClientMessage.
   const Field& Find(size_t type, uint32_t number) const {
     static constexpr Field kUnknown;
     const std::vector<Field>& fields = types_[type];
@@ -365,7 +365,7 @@ class Scanner {
   uint64_t opened_ = 0;
   uint64_t cancelled_ = 0;
   bool has_batches_ = false;
-  // Of the batch that is open.
+  // Counts of the open batch.
   size_t commands_before_ = 0;
   uint32_t command_bytes_ = 0;
 };

@@ -26,7 +26,7 @@ struct ScanLimits {
   uint64_t nested_messages = 0;
   // Messages nested in a command below its operation, besides one for each kBytesPerNestedMessage of it.
   uint64_t spare_nested_messages = 64;
-  // Of open_queues, and of cancels: more have no use, and they are not charged.
+  // Entries of open_queues, and of cancels: more have no use, and they are not charged.
   uint64_t queue_entries = std::numeric_limits<uint64_t>::max();
 };
 

@@ -1,4 +1,4 @@
-// Who is at the other end of each connection that the daemon accepted.
+// Identity of the other end of each connection that the daemon accepted.
 //
 // gRPC names a unix connection it was handed as "fd:N". The kernel reuses descriptor numbers at once, so
 // that a late call of a closed connection could be taken for one of the next; DescriptorNumbers

@@ -13,8 +13,8 @@ namespace ttfd {
 
 HelloRequest HelloFromProto(const v1::Hello& hello);
 
-// Of a message that is not Hello. Payloads are moved out of it, which is why it is not const. `scan` is of the same
-// message.
+// Converts a message that is not Hello. Payloads are moved out of it, which is why it is not const. `scan` is of the
+// same message.
 MessageRequest MessageFromProto(v1::ClientMessage& message, const MessageScan& scan,
                                 const SessionLimits& limits);
 

@@ -1,4 +1,4 @@
-// Who may do what: decided by the user and the groups behind a connection, or by its certificate.
+// Permissions of callers: decided by the user and the groups behind a connection, or by its certificate.
 #pragma once
 
 #include <cstdint>

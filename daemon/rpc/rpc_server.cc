@@ -128,7 +128,7 @@ class RpcServerImpl final : public RpcServer {
     if (options_.tls) {
       RETURN_IF_ERROR(CheckTlsFiles(*options_.tls));
       KeepAlive(&builder);
-      // Who does not shake hands holds a connection no longer than who does not say Hello.
+      // A client that does not shake hands holds a connection no longer than one that does not say Hello.
       builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                                  static_cast<int>(MillisecondsOf(options_.hello_timeout)));
       using Builder = grpc::ServerBuilder::experimental_type;

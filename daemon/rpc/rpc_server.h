@@ -46,7 +46,7 @@ class RpcServer {
   // A TCP connection, if RpcOptions has `tls`: the other end shows its certificate before it can ask anything.
   virtual void AddTlsConnection(UniqueFd connection) = 0;
 
-  // What health answers for the services.
+  // Sets the status that health answers for the services.
   virtual void SetServing(bool serving) = 0;
 
   // Opens the audit file again, after somebody has moved it away.

@@ -19,7 +19,7 @@
 
 namespace ttfd {
 
-// What calls share. All of it outlives every call.
+// Environment that all calls share. All of it outlives every call.
 struct SessionCallEnvironment {
   SessionStreamEnvironment stream;
   ReplyThreads* replies = nullptr;
@@ -53,7 +53,7 @@ class SessionCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
     kFinished,  // Finish was called: nothing may be started
     kDone,      // gRPC is done with the call
   };
-  // What becomes of the session when the call is done.
+  // Effect on the session when the call is done.
   enum class Outcome {
     kLost,      // its connection is lost
     kRefused,   // it ends: a protocol error, or a client that does not read

@@ -1,4 +1,4 @@
-// What the connections of one session share, one after the other. Only the newest one writes
+// State that the connections of one session share, one after the other. Only the newest one writes
 // (SessionTransport::newest).
 #pragma once
 

@@ -20,7 +20,7 @@
 
 namespace ttfd {
 
-// What streams share. All of it outlives every stream.
+// Environment that all streams share. All of it outlives every stream.
 struct SessionStreamEnvironment {
   DaemonService* service = nullptr;
   SessionLimits limits;

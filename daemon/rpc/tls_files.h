@@ -14,7 +14,7 @@ struct TlsFiles {
   std::string client_ca;    // who signs the certificates of clients
 };
 
-// What a handshake would find out too late: files that cannot be read, are no certificates, or do not belong together.
+// Detects before any handshake files that cannot be read, are no certificates, or do not belong together.
 Status CheckTlsFiles(const TlsFiles& files);
 // Its parts. `what`: the name of the certificate in messages.
 Status CheckCertificateFile(const char* what, const std::string& path);

@@ -40,7 +40,7 @@ struct UserNames::Shared {
     uint64_t asked_for = 0;   // the newest has the highest
   };
 
-  // What is known of the user; looks it up, unless that is new or under way.
+  // Entry of the user; has the name read, unless the last answer is new or a request is under way.
   User& Find(uint32_t uid) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void DropOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Main() ABSL_LOCKS_EXCLUDED(mu);

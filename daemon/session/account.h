@@ -1,4 +1,4 @@
-// What one session has had of the card, and how long its commands waited for it.
+// Use of the card by one session, and the time for which its commands waited for it.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct SessionAccount {
   uint64_t launches = 0;
   uint64_t bytes_written = 0;  // into device memory: also zeros and copies
   uint64_t bytes_read = 0;
-  // Of commands that need the card, from their arrival until the card began with them.
+  // Waits of commands that need the card, from their arrival until the card began with them.
   WaitHistogram waits;
 
   void Add(const Slice& ended);

@@ -57,7 +57,7 @@ class Decoder {
   Refusal ListWorkers(const std::vector<CoreRange>& ranges, const char* field,
                       std::vector<uint32_t>* workers) const;
   Refusal CheckDevice(uint32_t device, const char* field) const;
-  // Of one launch: resolves what it names and adds up the bytes of its arguments.
+  // Parts of one launch: the objects that it names, resolved, and the bytes of its arguments, added up.
   struct LaunchParts {
     std::shared_ptr<ProgramObject> program;
     std::vector<std::shared_ptr<Buffer>> buffers;

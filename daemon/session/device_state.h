@@ -1,4 +1,4 @@
-// What clients and administrators learn of the card as the device thread sees it.
+// State of the card, as the device thread sees it, for clients and administrators.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct DeviceStats {
   uint32_t resets = 0;
 };
 
-// What is on the card of one hardware queue.
+// Figures of one hardware queue.
 struct HardwareQueueStats {
   uint32_t index = 0;
   uint32_t in_flight = 0;  // slices

@@ -1,4 +1,4 @@
-// What all sessions share: the card's description, limits, memory, kernels, time, and the daemon behind them.
+// Environment of all sessions: the card's description, limits, memory, kernels, time, and the daemon behind them.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace ttfd {
 
-// What is under way between a session, the device thread and the transport.
+// Bounds of what is under way between a session, the device thread and the transport.
 struct SessionWindows {
   uint64_t read_bytes = uint64_t{2} << 20;  // read, or being read, and not taken by the transport
   uint64_t print_bytes = 256 << 10;         // printed and not taken; beyond it the oldest go

@@ -133,7 +133,7 @@ bool Executor::RetireHead(SessionQueue& queue) {
   const std::shared_ptr<Operation> front = queue.operations.front();
   Operation& head = *front;
   if (head.error) {
-    // What has started runs out first. What has not is refused when it is next.
+    // An operation that has started runs to its end first. One that has not is refused when it is next.
     if (head.started() && (head.outstanding > 0 || !WaitsOver(head))) return false;
     if (head.started() && head.error->retryable) {  // a reset may have taken what it waited for
       for (const QueuePosition& wait : head.waits) {
@@ -160,7 +160,7 @@ void Executor::Complete(SessionQueue& queue, Operation& op) {
   if (auto* free = std::get_if<FreeOperation>(&op.body)) {
     frees_.Ended(*free);
   } else if (auto* replay = std::get_if<ReplayTraceOperation>(&op.body)) {
-    // What the patches replaced no replay can reach any more.
+    // Buffers that the patches replaced are out of reach of every replay.
     for (ReplayTraceOperation::Patched& patch : replay->patched) {
       replay->trace->buffers[{patch.launch, patch.kernel}] = std::move(patch.buffers);
     }
@@ -205,7 +205,7 @@ void Executor::Discard(Operation& op) {
   ReleaseDropped(op);
 }
 
-// What is on the card of a dropped operation holds its part of the window until it has ended.
+// Slices of a dropped operation that are on the card hold its part of the window until they have ended.
 void Executor::ReleaseDropped(Operation& op) {
   if (!op.dropped() || op.outstanding > 0) return;
   outbox_.ReleaseEnded(std::exchange(op.held.total, 0));
@@ -316,7 +316,7 @@ void Executor::BeginQuarantine(const ErrorReply& error) {
     for (size_t i = 0; i < queue.operations.size(); ++i) {
       Operation& op = *queue.operations[i];
       if (op.error) break;  // what is behind it will not run
-      // What has started runs to its end, but for a replay with launches that the card does not have.
+      // Operations that have started run to their end, but for a replay with launches that the card does not have.
       const bool replay = std::holds_alternative<ReplayTraceOperation>(op.body);
       if (op.started() && (!replay || i < queue.passed)) continue;
       if (PassesInQuarantine(op.body)) continue;

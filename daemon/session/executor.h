@@ -35,8 +35,8 @@ class Executor {
   MessageDecoder& decoder() { return decoder_; }
   const MessageDecoder& decoder() const { return decoder_; }
 
-  // What has not started ends with `error`, on every queue, and so does what comes, and a launch that was on the card
-  // when it was reset and had not begun; but for what passes in a quarantine.
+  // Ends with `error`, on every queue: operations that have not started or come later, and a launch that was on the
+  // card when it was reset and had not begun; but for operations that pass in a quarantine.
   void BeginQuarantine(const ErrorReply& error);
   void EndQuarantine();
   const Refusal& quarantine() const { return quarantined_; }

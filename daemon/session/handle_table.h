@@ -47,7 +47,7 @@ class HandleTable {
 
   // The same for what a trace takes; one that is charged again changes what it takes.
   Refusal ChargeTrace(TraceObject* trace, uint64_t bytes, const char* field);
-  // What the object counts, of whatever kind.
+  // Discharges what the object counts, of whatever kind.
   void Discharge(Object* object);
 
   // A freed buffer holds its memory until commands sent before the Free have ended. What is held

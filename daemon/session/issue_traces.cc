@@ -104,7 +104,7 @@ Issuer::Step Issuer::BeginOne(ReplayTraceOperation& replay, Operation& op, bool,
     }
   }
   replay.DropPatches();
-  // Of two patches of one word the later one counts.
+  // The later of two patches of one word counts.
   std::stable_sort(replay.resolved.begin(), replay.resolved.end(),
                    [](const TracePatch& a, const TracePatch& b) { return a.launch < b.launch; });
   return Step::kDone;

@@ -11,7 +11,7 @@
 namespace ttfd {
 namespace {
 
-// Of the store's own for an entry: two copies of the hash, nodes of a list and a map.
+// Memory of the store's own for an entry: two copies of the hash, nodes of a list and a map.
 constexpr uint64_t kEntryBytes = 256;
 
 }  // namespace

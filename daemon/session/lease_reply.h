@@ -24,7 +24,7 @@ struct LeaseHolders {
   bool operator==(const LeaseHolders&) const = default;
 };
 
-// Who waits for a lease, or whose commands wait for one to end.
+// State of a session that waits for a lease, or whose commands wait for one to end.
 struct LeaseWaitReply {
   uint32_t position = 0;  // 1: next; 0: no lease was asked for
   LeaseHolders holders;

@@ -1,4 +1,4 @@
-// What a buffer takes on the card.
+// Memory that a buffer takes on the card.
 #include "daemon/session/objects.h"
 
 namespace ttfd {

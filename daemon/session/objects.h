@@ -1,4 +1,4 @@
-// What handles stand for. A handle is usable from the command after the one that creates it, long
+// Objects that handles stand for. A handle is usable from the command after the one that creates it, long
 // before that has run: an object is born pending, becomes ready, or never comes to be.
 //
 // Guarded by the lock of the session that owns them, though commands in flight share ownership.
@@ -40,7 +40,7 @@ struct Object {
   UseHold count;        // one of its kind
 };
 
-// What a handle names whose command failed.
+// Object named by a handle whose command failed.
 struct FailedObject final : Object {
   FailedObject(QueuePosition its_creator, QueuePosition its_cause)
       : Object(ObjectKind::kNothing, its_creator) {
@@ -130,7 +130,7 @@ struct ProgramObject final : Object {
   std::vector<std::shared_ptr<const UseHold>> kept;  // of its kernels
 };
 
-// What a launch of a trace is made of until the trace is built. `buffers`: as in LaunchOperation.
+// Contents of a launch of a trace until the trace is built. `buffers`: as in LaunchOperation.
 struct TracedLaunch {
   std::shared_ptr<ProgramObject> program;
   std::vector<ArgumentsRequest> arguments;
@@ -138,8 +138,8 @@ struct TracedLaunch {
 };
 
 inline constexpr uint32_t kNoKernelIndex = UINT32_MAX;
-// What the arguments of a trace's launches name, by launch and kernel, and their circular buffers lie on, by launch and
-// kNoKernelIndex.
+// Buffers that the arguments of a trace's launches name, by launch and kernel, and that their circular buffers lie on,
+// by launch and kNoKernelIndex.
 using TraceBuffers = std::map<std::pair<uint32_t, uint32_t>, std::vector<std::shared_ptr<Buffer>>>;
 
 // Its creator is the first of the commands that record it, which come one behind the other.

@@ -23,7 +23,7 @@
 
 namespace ttfd {
 
-// What is left of a command once its handles are resolved. `handed` counts bytes of which slices were made.
+// Commands whose handles are resolved. `handed` counts bytes of which slices were made.
 struct BarrierOperation {};
 struct AllocateOperation {
   uint64_t handle = 0;
@@ -130,7 +130,7 @@ struct ReplayTraceOperation {
     }
     patches = {};
   }
-  // Those of launches before `end` that were not taken.
+  // Takes the patches of launches before `end` that were not taken.
   std::vector<TracePatch> TakePatches(uint32_t end) {
     const auto first = resolved.begin() + static_cast<ptrdiff_t>(handed_patches);
     const auto last = std::find_if(first, resolved.end(),

@@ -1,4 +1,4 @@
-// What the outbox of a session holds: kernel prints, read data, errors, progress and notices.
+// Contents of a session's outbox: kernel prints, read data, errors, progress and notices.
 //
 // Prints, data and errors are kept in order, prints only up to a limit; progress is state, taken in its newest form.
 // Progress is taken only after the prints, data and errors it covers. What is taken is the transport's

@@ -10,7 +10,7 @@
 
 namespace ttfd {
 
-// What a command brings with it.
+// Bytes that a command carries inline.
 uint64_t InlineBytes(const Request& request);
 
 // Adds bytes to a write whose buffer, offset and size are known: cuts what has come into slices the

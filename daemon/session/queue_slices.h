@@ -44,7 +44,7 @@ class QueueSlices {
   void AddJoin(uint64_t value) { joins_.push_back(value); }
   void EndJoins(uint64_t through);
 
-  // Of commands up to `value`, all of which have been submitted: what has not ended should take no longer than `most`.
+  // Estimates whether the commands up to `value`, all of which have been submitted, end within `most`.
   // Logarithmic: asked for each wait of each queue that may come next.
   bool EndsWithin(uint64_t value, Duration most) const;
   // The ticket with which everything up to `value` is done; none: it is done already.

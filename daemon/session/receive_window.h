@@ -1,5 +1,5 @@
-// What a session's client may have sent in total (ttfd.proto, ServerMessage.window_bytes): what has been accepted and
-// is still held in memory is bounded for a session, and for all sessions of a user together.
+// Bytes that a session's client may have sent in total (ttfd.proto, ServerMessage.window_bytes): what has been
+// accepted and is still held in memory is bounded for a session, and for all sessions of a user together.
 //
 //   0 ... released ...... charged ............... granted = window_bytes
 //                 | held  |  the client may send  |
@@ -35,12 +35,12 @@ class WindowPool {
   std::atomic<uint64_t> held_{0};
 };
 
-// What a session is granted even when other sessions of its user have all of window_bytes_per_user, so that none
+// Bytes granted to a session even when other sessions of its user have all of window_bytes_per_user, so that none
 // waits for another: a sixteenth of window_bytes, and enough for a chunk or an inline payload with its message
 // (ttfd.proto).
 uint64_t LeastWindow(const SessionLimits& limits);
 
-// What one command holds of the window.
+// Part of the window that one command holds.
 struct HeldCost {
   uint64_t total = 0;          // charged, and not released
   uint64_t payload = 0;        // of that, for payload

@@ -1,4 +1,4 @@
-// What the daemon answers, as plain values; daemon/rpc turns them into protobuf.
+// Replies of the daemon as plain values; daemon/rpc turns them into protobuf.
 #pragma once
 
 #include <cstdint>
@@ -84,14 +84,14 @@ struct SessionLimits {
   uint32_t kernels = 16384;
   uint32_t programs = 16384;
   uint64_t kernel_bytes = 256 << 20;
-  // Of one message: nested in it at any depth.
+  // Messages nested in one message, at any depth.
   uint32_t nested_messages = 131072;
-  // What the client may send ahead of what the daemon has done for it (ServerMessage.window_bytes).
+  // Bytes that the client may send ahead of what the daemon has done for it (ServerMessage.window_bytes).
   uint64_t window_bytes = 8 << 20;
-  // Of numbered messages, sent ahead of the client's acks.
+  // Bytes of numbered messages that are sent ahead of the client's acks.
   uint64_t unacknowledged_bytes = 4 << 20;
   uint64_t idle_ms = 24 * 3'600'000;  // 0: no limit
-  // Of all sessions of a user together.
+  // Limits of all sessions of a user together.
   uint32_t queues_per_user = 4096;
   uint32_t handles_per_user = 1 << 20;
   uint32_t buffers_per_user = 1 << 20;
@@ -109,12 +109,12 @@ struct SessionLimits {
   uint64_t lease_wait_ms = 24 * 3'600'000;
   uint32_t leases_per_user = 64;
   uint32_t reconnect_timeout_ms = 300'000;
-  // What a session may request without the role admin. A greater weight takes from others.
+  // Weight and priority that a session may request without the role admin. A greater weight takes from others.
   uint32_t weight = 1;
   Priority priority = Priority::kNormal;
 };
 
-// What a client learns of a card (types.proto, Device).
+// Description of a card for clients (types.proto, Device).
 struct DeviceReply {
   uint32_t index = 0;
   DeviceInfo info;
@@ -182,7 +182,7 @@ struct SessionInfoReply {
   std::string quarantine_reason;  // empty: it is not quarantined
 };
 
-// What is kept of hangs (daemon/hang), and what they cost whose kernels they are.
+// Policy for hangs (daemon/hang): when they quarantine the user whose kernels they are.
 struct HangPolicy {
   uint32_t quarantine_hangs = 8;  // so many within the window quarantine a user; 0: never
   uint32_t quarantine_window_ms = 600'000;

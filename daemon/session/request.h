@@ -1,4 +1,4 @@
-// What clients ask for, as plain values: the API's messages without protobuf. daemon/rpc fills them
+// Requests of clients, as plain values: the API's messages without protobuf. daemon/rpc fills them
 // in, daemon/session decodes (validates and resolves) them. Nothing here has been checked.
 #pragma once
 
@@ -114,14 +114,14 @@ struct ArgumentsRequest {
   uint32_t words_per_core = 0;
   std::vector<BufferArgumentRequest> buffers;
 };
-// What the heap takes for itself of a block, about.
+// Overhead of the heap for a block, about.
 constexpr uint64_t kHeapBlockBytes = 16;
-// What a vector of so many takes on the heap.
+// Bytes that a vector of so many elements takes on the heap.
 template <typename T>
 constexpr uint64_t HeapBytes(size_t count) {
   return count == 0 ? 0 : count * sizeof(T) + kHeapBlockBytes;
 }
-// What the arguments take in memory, as they came and once they are resolved.
+// Memory that the arguments take, as they came and once they are resolved.
 inline uint64_t HeldBytes(const ArgumentsRequest& arguments) {
   return sizeof(ArgumentsRequest) + sizeof(KernelArguments) +
          HeapBytes<uint32_t>(arguments.common.size()) +
@@ -166,7 +166,7 @@ struct BatchRequest {
   std::vector<Request> commands;
   std::optional<uint32_t> start_within_ms;
   uint64_t clears_error = 0;
-  // What the window is charged for each command, in order; commands beyond them cost nothing.
+  // Charge to the window for each command, in order; commands beyond them cost nothing.
   std::vector<uint32_t> costs;
 };
 
@@ -181,7 +181,7 @@ struct DataChunk {
 // One message of a session's client after Hello. Its parts are handled in this order.
 struct MessageRequest {
   TimePoint arrived{};  // in the daemon; set by the session
-  // What the window is charged: that of its commands and data, and what belongs to none of them.
+  // Charge to the window: that of its commands and data, and what belongs to none of them.
   uint64_t cost = 0;
   std::vector<OpenQueueRequest> open_queues;
   std::vector<BatchRequest> batches;
@@ -190,7 +190,7 @@ struct MessageRequest {
   bool finish = false;
   bool leave = false;
 
-  // What may not follow Finish.
+  // Input that may not follow Finish.
   bool has_input() const { return !open_queues.empty() || !batches.empty() || !data.empty(); }
   bool empty() const { return cost == 0 && !has_input() && cancels.empty() && !finish && !leave; }
 };

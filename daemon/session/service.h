@@ -22,7 +22,7 @@
 
 namespace ttfd {
 
-// Who is at the other end of a connection: of a unix socket from SO_PEERCRED and SO_PEERGROUPS when the
+// Identity of the other end of a connection: of a unix socket from SO_PEERCRED and SO_PEERGROUPS when the
 // daemon accepted it; of TLS from the client's certificate, whose name has a number as `uid` that no
 // user of this machine has (or that of the user whom the configuration names for it).
 struct PeerIdentity {
@@ -45,7 +45,7 @@ class SessionOutput {
   virtual void OutputReady() = 0;
 };
 
-// What the transport keeps of a session across its connections. The session owns it.
+// State that the transport keeps of a session across its connections. The session owns it.
 class SessionTransport {
  public:
   virtual ~SessionTransport() = default;
@@ -64,8 +64,8 @@ class SessionTransport {
 class ClientSession {
  public:
   virtual ~ClientSession() = default;
-  // Of this connection. A session that waits for its lease has it sent only when TakeOutput says so, and accepts
-  // nothing before.
+  // Welcome of this connection. A session that waits for its lease has it sent only when TakeOutput says so, and
+  // accepts nothing before.
   virtual const WelcomeReply& welcome() const = 0;
   // As it was when the session was opened, whatever connection opened it.
   virtual const std::shared_ptr<SessionTransport>& transport() const = 0;
@@ -103,7 +103,7 @@ enum class ProgressStep : uint8_t {
   kReset,
 };
 
-// What an administrator wants to know of where harts spend their time.
+// Administrator's request for a profile of where harts spend their time.
 struct ProfileQuery {
   uint32_t duration_ms = 0;      // 0: kDefaultMs
   uint32_t interval_clocks = 0;  // 0: kDefaultClocks

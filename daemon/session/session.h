@@ -54,14 +54,14 @@ class Session final : public std::enable_shared_from_this<Session> {
   StatusOr<WelcomeReply> Attach(const PeerIdentity& peer, const HelloRequest& hello,
                                 const std::string& next_token, SessionOutput* output);
 
-  // What its connection calls (ClientSession).
+  // Functions that its connection calls (ClientSession).
   Status Accept(const SessionOutput* from, MessageRequest message,
                 absl::FunctionRef<void()> accepted);
   SessionOutputBatch TakeOutput(const SessionOutput* from, uint64_t max_bytes);
   ClientSession::Ending CheckEnd(const SessionOutput* from, bool acknowledged, Status* status);
   void Abandon(const SessionOutput* from, bool lost);
   const std::shared_ptr<SessionTransport>& transport() const { return transport_; }
-  // What its client may have sent in total.
+  // Bytes that its client may have sent in total.
   uint64_t window_bytes() const { return outbox_.advertised(); }
 
   // The device thread calls the control before it handles further messages of the session.
@@ -81,7 +81,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   // Handles input that was posted until the budget is spent. False: there is none left.
   bool HandleInput(InputBudget* budget);
 
-  // Who pays, for reports and the log; constant.
+  // Client that is charged, for reports and the log; constant.
   const SessionClient& client() const { return client_; }
   const SessionQueues& queues() const { return executor_.queues(); }
 

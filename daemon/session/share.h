@@ -1,4 +1,4 @@
-// Who pays for what the card does, and what part of a contended card it has.
+// Session and user that are charged for the card's work, and the session's part of a contended card.
 #pragma once
 
 #include <cstddef>

@@ -65,7 +65,7 @@ struct Slice {
   uint64_t launches = 0;           // it runs: 1, or those of the segment of a trace that it replays
   // The ids of the programs it runs; not null if there are launches.
   std::shared_ptr<const std::vector<uint32_t>> programs;
-  // Of a launch; of each launch of a trace; of anything else without progress, where zero is the daemon's.
+  // Timeout of a launch; of each launch of a trace; of anything else without progress, where zero is the daemon's.
   Duration timeout{};
   uint32_t suspected = 0;  // so many times the card stopped when it was next
   bool first = true;       // of its command: the command begins with it
@@ -96,7 +96,7 @@ struct SliceError {
   }
 };
 
-// Of a slice that a reset of the card, or its loss, has ended.
+// Error of a slice that a reset of the card, or its loss, has ended.
 inline SliceError ResetError(const std::string& why) {
   return {StatusCode::kUnavailable, "DEVICE_RESET", why, true};
 }

@@ -16,7 +16,7 @@ class Timeouts {
  public:
   // The daemon's.
   explicit Timeouts(const TimeoutsReply& initial) { Set(initial); }
-  // Of a session: what is not set is the daemon's, which outlives this.
+  // A session's: timeouts that are not set are those of `daemon`, which outlives this.
   explicit Timeouts(const Timeouts* daemon) : daemon_(daemon) {}
 
   // A zero leaves a timeout as it is.
@@ -27,7 +27,7 @@ class Timeouts {
       if (ms[i] != 0) own_ms_[i].store(ms[i], std::memory_order_relaxed);
     }
   }
-  // What is in force.
+  // Timeouts in force.
   TimeoutsReply Get() const { return {Of(kOperation), Of(kKernel), Of(kStart), Of(kStalled)}; }
 
   // Zero: the session has none of its own.

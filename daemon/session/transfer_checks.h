@@ -1,4 +1,4 @@
-// What transfers may touch, and what comes inline.
+// Checks of the ranges that transfers touch, and of inline bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What of its limits a session uses, and all sessions of its user together: one table of what is counted, one way to
+// Use of the limits by a session, and by all sessions of its user together: one table of what is counted, one way to
 // count it and to refuse more.
 #pragma once
 
@@ -50,7 +50,7 @@ std::span<const CountedLimit, kResources> CountedLimits();
 // Every limit there is, counted or not.
 std::vector<LimitInfoReply> DescribeLimits(const SessionLimits& limits);
 
-// What all sessions of a user have together. Thread-safe.
+// Use of the limits by all sessions of a user together. Thread-safe.
 class UserUse {
  public:
   uint64_t used(Resource resource) const {
@@ -143,7 +143,7 @@ class OutputUse {
 class UseHold {
  public:
   UseHold() = default;
-  // Of what was added or taken before.
+  // Holds an amount that was added or taken before.
   UseHold(SessionUse* use, Resource resource, uint64_t amount)
       : use_(use), resource_(resource), amount_(amount) {}
   UseHold(UseHold&& other) noexcept

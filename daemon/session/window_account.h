@@ -1,4 +1,4 @@
-// What of the message being decoded holds the session's window: commands and chunks take their parts of its cost, and
+// Cost of the message being decoded, charged to the session's window: commands and chunks take parts of it, and
 // release them as they end; the rest is released with the message.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What systemd is told and what it hands over. Without systemd every call does nothing.
+// Notifications to systemd, and the socket that it hands over. Without systemd every call does nothing.
 #pragma once
 
 #include <optional>

@@ -28,7 +28,7 @@ struct DramBank {
   hw::Coordinate nearest_worker;  // logical
 };
 
-// What clients may know of the card; constant once booted.
+// Description of the card for clients; constant once booted.
 struct CardDescription {
   GridSize grid;
   uint32_t dram_banks = 0;
@@ -55,7 +55,7 @@ struct CardStop {
   ExecutionState StateOf(const Ticket& ticket) const;
 };
 
-// Of the waits of a shutdown.
+// Limits of the waits of a shutdown.
 struct ShutdownLimits {
   Duration total = Duration::max();               // for work in flight, however it progresses
   Duration operation = std::chrono::seconds(10);  // drain, terminate: without any progress
@@ -70,7 +70,7 @@ class Card {
 
   const CardDescription& description() const { return facts_.description; }
   const DeviceInfo& device_info() const { return facts_.device_info; }
-  // What BuildTrace needs; constant from creation on, any thread.
+  // Geometry that BuildTrace needs; constant from creation on, any thread.
   const CardGeometry& geometry() const { return facts_.geometry; }
   // As Device::kernel_bounds(). A boot sets its layout.
   KernelBounds* kernel_bounds() const { return facts_.kernel_bounds; }

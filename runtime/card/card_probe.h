@@ -13,7 +13,7 @@
 
 namespace ttfd {
 
-// What the host itself knows of a hardware queue, without asking the card.
+// Host's own records of a hardware queue, made without reading the card.
 struct HostQueueRecord {
   uint64_t submitted = 0;  // tickets
   uint64_t completed = 0;
@@ -44,7 +44,7 @@ class CardProbe {
   virtual std::vector<HartReport> Harts() = 0;
   // The host's own records of a queue. Touches no device.
   virtual HostQueueRecord HostRecord(uint32_t hardware_queue) = 0;
-  // What launches have placed and nothing has displaced. Touches no device.
+  // Kernels that launches have placed and nothing has displaced. Touches no device.
   virtual std::vector<ResidentKernel> Kernels() const = 0;
 
   // Samples where harts spend their time, in every Poll, until StopProfile. One at a time:

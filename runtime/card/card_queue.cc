@@ -9,7 +9,7 @@
 namespace ttfd {
 namespace {
 
-// Of each ring, every time the host looks for completions while the card is not at rest.
+// Bytes of each ring that are cleared at every poll for completions while the card is not idle.
 constexpr uint32_t kClearedBytes = 4096;
 
 }  // namespace
@@ -53,7 +53,7 @@ StatusOr<bool> CardQueue::Fits(uint32_t events) {
   return link->Fits({&plan.waits, &plan.batch}, events);
 }
 
-// What is expected is known before the card can answer.
+// Registers what is expected before the card can answer.
 StatusOr<CardQueue::Begin> CardQueue::Commit() {
   Begin begin;
   begin.event = timeline.next_event() - 1;
@@ -164,7 +164,7 @@ void CardQueue::Done(uint64_t ticket, const StreamCounts& workers) {
   });
 }
 
-// What the ring held of launches that others have passed is looked at should one of them hang.
+// Keeps the records in the ring of launches that others have passed, for the diagnosis should one of them hang.
 void CardQueue::KeepRecordsBelow(uint32_t entry) {
   constexpr size_t kMostBytes = 16 << 10;  // of one launch: the last, and the last piece whole
   for (Pending& one : pending_) {
@@ -210,7 +210,7 @@ void CardQueue::FreeBelow(uint32_t entry) {
   link->ring().FreeBelow(entry);
 }
 
-// What came before a launch that has ended was taken by the card, and done but for independent launches.
+// Entries before a launch that has ended were taken by the card, and are done but for independent launches.
 StatusOr<uint32_t> CardQueue::CollectIndependent() {
   StreamCounts answered{};
   for (uint32_t stream = 0; stream < answered.size(); ++stream) {

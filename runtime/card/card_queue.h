@@ -28,7 +28,7 @@ struct CardQueue {
   // `max_record_bytes`: the largest entry the rings take.
   explicit CardQueue(uint32_t max_record_bytes) : plan(max_record_bytes) {}
 
-  // What is known once an event is seen.
+  // State that is certain once an event is seen.
   struct EventMark {
     Ordering::Mark ordering;
     uint32_t entries = 0;  // the card has taken every entry below
@@ -57,7 +57,7 @@ struct CardQueue {
     std::unique_ptr<TraceUndo> undo;
   };
 
-  // What a command is to change here, beside `ordering` and `go_table`. Nothing of it has happened before Commit.
+  // Changes of a command here, besides `ordering` and `go_table`. None of them happens before Commit.
   struct Plan {
     explicit Plan(uint32_t max_record_bytes) : waits(max_record_bytes), batch(max_record_bytes) {}
     void Clear();
@@ -131,7 +131,7 @@ struct CardQueue {
   Timeline<EventMark> timeline;
 
  private:
-  // Those that have ended are done; how many.
+  // Marks independent launches that have ended as done; returns how many.
   StatusOr<uint32_t> CollectIndependent();
   void Done(uint64_t ticket, const StreamCounts& workers);
   void KeepRecordsBelow(uint32_t entry);

@@ -9,7 +9,7 @@ namespace ttfd {
 
 namespace {
 
-// Of what was submitted before, and of the command itself.
+// Events behind a command: one of what was submitted before, one of the command itself.
 constexpr uint32_t kEventsBehind = 2;
 
 void PlanAwaitOwn(CardQueue& queue, RecordBatch& batch, const StreamCounts& workers) {

@@ -1,4 +1,4 @@
-// What a card shows of itself, read once.
+// Reads the state that a card shows, once.
 #include "runtime/card/card_snapshot.h"
 
 #include <memory>

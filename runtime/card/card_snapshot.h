@@ -1,4 +1,4 @@
-// What a card shows of itself, read once. Values only: what they mean is decided without the card, and again in tests.
+// Snapshot of a card's state, read once. Values only: what they mean is decided without the card, and again in tests.
 #pragma once
 
 #include <array>

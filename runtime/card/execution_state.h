@@ -9,7 +9,7 @@ namespace ttfd {
 // Entries that the card has taken, as its own count says; the host's own where that cannot be.
 uint32_t EntriesTaken(const QueueSnapshot& queue, const QueueState& host);
 
-// Of a card that begins nothing since the snapshot. `queue`: null if it could not be read.
+// State of a command on a card that begins nothing since the snapshot. `queue`: null if it could not be read.
 ExecutionState StateOf(const QueueSnapshot* queue, const QueueState& host,
                        const CommandState& command);
 

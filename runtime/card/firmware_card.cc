@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t kSliceClocks = 2'000;
 constexpr uint64_t kCheckedBankBytes = 4096;  // at the end of each bank, after a boot
 
-// Of each embedded image what `part` takes of it.
+// Selects `part` of each embedded image.
 FirmwareSet EmbeddedFirmware(ByteSpan FirmwareImage::*part) {
   FirmwareSet set;
   const std::span<const FirmwareImage> images = FirmwareImages();
@@ -153,7 +153,7 @@ Status FirmwareCard::OpenLinks() {
   settings.capture_start = capture_start_;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     settings.hardware_queue = queue;
-    // What was in flight before the reset is discarded. Not before the reset: the card could still write here.
+    // Discards what was in flight before the reset. Not before the reset: the card could still write here.
     const MutableByteSpan memory = host_memory_[queue]->bytes();
     if (boots_ > 1) std::memset(memory.data(), 0, memory.size());
     ASSIGN_OR_RETURN(queues_[queue].link,
@@ -315,7 +315,7 @@ StatusOr<uint32_t> FirmwareCard::Collect() {
 StatusOr<bool> FirmwareCard::Step(uint64_t clocks) {
   StatusOr<AdvanceResult> advanced = device_.Advance(clocks);
   if (!advanced.ok()) {
-    // What ended before the fault did end: who runs the card must know what it was doing.
+    // Commands that ended before the fault did end: the caller that runs the card must see what it was doing.
     Collect().status().IgnoreError();
     return advanced.status();
   }

@@ -24,7 +24,7 @@ class TileCheck {
   TileCheck(Window& window, FirmwareDamage* damage) : window_(window), damage_(*damage) {}
 
   bool Firmware(const Images& images) {
-    // What BRISC starts with after a reset.
+    // Instruction that BRISC starts with after a reset.
     const uint32_t jump = hw::JumpToFirmware(abi::kFirmwareAddress[hw::kBrisc]);
     if (!Words("BRISC firmware", 0, BytesOf(jump))) return false;
     for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {

@@ -22,8 +22,8 @@ namespace ttfd {
 // tiles are held: reads some 5 KiB a tile, and of workers that are not idle, or on which a hart faulted, the kernels of
 // the program that they began last. A tile that cannot be read is passed over.
 //
-// Of the counts that the tiles of a queue share only some can be known to be wrong: what the host itself wrote, words
-// that nobody writes, and a wait for a notification that everything before it has sent.
+// Only some of the counts that the tiles of a queue share can be found to be wrong: counts that the host itself wrote,
+// words that are never written, and a wait for a notification that everything before it has sent.
 std::vector<FirmwareDamage> FindFirmwareDamage(Device& device, std::span<const BootPlan> plans,
                                                const CardSnapshot& card,
                                                std::span<const QueueState> hosts,

@@ -48,12 +48,12 @@ class LaunchState {
   // A launch on all workers that runs no kernel.
   void PlanNothing(const Route& route);
 
-  // What is planned is sent as `ticket`. What it wrote over in the host's copy of a trace, or null.
+  // Commits the plan, which is sent as `ticket`. Returns what it wrote over in the host's copy of a trace, or null.
   std::unique_ptr<TraceUndo> Commit(const Ticket& ticket);
   void Drop();
 
   const Staged<KernelCache>& kernels() const { return cache_; }
-  // Of what was launched or put into a trace.
+  // Programs that were launched or put into a trace.
   const ProgramRegistry& programs() const { return programs_; }
 
  private:
@@ -66,9 +66,9 @@ class LaunchState {
   const TileSet& WorkersOf(const Route& route) const {
     return route.workers.none() ? sets_->all() : route.workers;
   }
-  // What the launches of these sets wait to have ended.
+  // Worker counts once all launches on these sets have ended.
   WorkerCounts LaunchedOn(uint32_t sets) const;
-  // What the host knows to have ended.
+  // Worker counts of the launches that the host has seen end.
   WorkerCounts Ended() const;
   // A launch whose layout, set and images are decided.
   struct Prepared {
@@ -84,7 +84,7 @@ class LaunchState {
   // A launch that runs nothing but drops the instruction caches of the program's workers.
   void PlanDropOfInstructionCaches(const Route& route, uint32_t set, const Program& program);
   Status PlanPlacing(const Route& route);
-  // Of the sub-device that the trace's records name, if any does.
+  // Number of the sub-device that the trace's records name, if any does.
   std::optional<uint32_t> NumberOf(const Trace& trace) const;
   void PlanWrites(const Route& route);
   // Has the prints of the planned command taken; the tag of its first launch, or 0.
@@ -107,7 +107,7 @@ class LaunchState {
   };
   Staged<Rearranged> rearranged_;
 
-  // Of what is planned.
+  // Use of a program by the plan.
   struct Use {
     const Program* program = nullptr;
     uint32_t set = 0;

@@ -22,7 +22,7 @@ Status LaunchState::PlanRecord(const Route& route, const RecordTraceCommand& com
   return OkStatus();
 }
 
-// What the segments that were recorded since the boot name: the others name the same, so that a replay need not move
+// Sub-device that the segments recorded since the boot name: the others name the same, so that a replay need not move
 // the set.
 std::optional<uint32_t> LaunchState::NumberOf(const Trace& trace) const {
   for (const TraceSegment& segment : trace.segments) {

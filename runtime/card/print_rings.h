@@ -1,4 +1,4 @@
-// What kernels print: the rings of the workers, emptied while launches that print are on the card, and each record
+// Prints of kernels: the rings of the workers, emptied while launches that print are on the card, and each record
 // given to the launch it belongs to.
 //
 // A launch that prints gets a tag, which its harts put into their records. Whoever prints nothing costs nothing: no

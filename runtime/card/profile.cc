@@ -135,7 +135,7 @@ const std::string& Profile::Folded(abi::Role role, const StackSample& sample) {
     const uint32_t pc = i == 0 ? sample.stack[i] : sample.stack[i] - 4;
     places.push_back(code_.Find(role, sample.hart, pc, sample.program_word));
   }
-  // What a kernel runs is told from the kernel on, not from the base firmware that called it.
+  // The stack of a kernel begins with the kernel, not with the base firmware that called it.
   size_t frames = places.size();
   while (frames > 1 && IsKernel(places.front()) && !IsKernel(places[frames - 1])) {
     --frames;

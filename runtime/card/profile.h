@@ -31,7 +31,7 @@ struct ProfileOptions {
   bool snapshots = false;                                     // even where whole stacks can be had
   bool idle = false;                                          // harts that wait for work, too
   TileSet workers;                                            // none: all, and the dispatch tiles
-  // What to call a program.
+  // Name of a program in the profile.
   std::function<std::string(uint32_t program)> program_name;
 };
 
@@ -47,7 +47,7 @@ class Profile {
  public:
   static constexpr size_t kMaxFoldedStacks = 65'536;
 
-  // What is passed outlives it. UNIMPLEMENTED where the backend shows neither stacks nor PCs.
+  // The arguments outlive it. UNIMPLEMENTED where the backend shows neither stacks nor PCs.
   static StatusOr<std::unique_ptr<Profile>> Start(Device& device, Clock& clock,
                                                   std::span<const BootPlan> plans,
                                                   const CodeMap& code,

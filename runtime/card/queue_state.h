@@ -39,7 +39,7 @@ struct QueueState {
   std::vector<CommandState> in_flight;  // in the order of their tickets
 };
 
-// What is known of a command when the card has been stopped. Whatever is not certain is kUnknown.
+// State of a command when the card has been stopped. Whatever is not certain is kUnknown.
 enum class ExecutionState {
   kNotStarted,  // nothing of it has happened
   kRunning,     // it may have started; it has not ended

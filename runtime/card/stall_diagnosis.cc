@@ -130,7 +130,7 @@ class Diagnosis {
 
   void Prefetcher(const abi::HartStatus& status) {
     if (status.waypoint == abi::kWaypointFetch) {
-      // What the card has taken since the host asked is not missing.
+      // Entries that the card has taken since the host read the count are not missing.
       const uint32_t taken = EntriesTaken(queue_, host_);
       if (host_.entries_announced == taken && !host_.awaits_completions) {
         Say(StalledStage::kNone, "nothing is outstanding");

@@ -11,10 +11,10 @@
 
 namespace ttfd {
 
-// Of hardware queue number `queue`: stage and text. kUnreadable if the card could not be read so far.
+// Diagnoses hardware queue number `queue`: stage and text. kUnreadable if the card could not be read so far.
 StallReport DiagnoseQueue(const CardSnapshot& card, uint32_t queue, const QueueState& host);
-// Of the hardware queue that stopped, where the other only waits for it; `hosts`: one for each. With what the card as a
-// whole shows, but for `harts`.
+// Diagnoses the hardware queue that stopped, where the other only waits for it; `hosts`: one for each. With what the
+// card as a whole shows, but for `harts`.
 StallReport DiagnoseCard(const CardSnapshot& card, std::span<const QueueState> hosts);
 
 }  // namespace ttfd

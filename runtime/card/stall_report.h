@@ -1,4 +1,4 @@
-// What a card shows of itself when it stands still, or when somebody asks how it is.
+// State that a card shows when it makes no progress, or when its status is requested.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ struct TileCount {
   std::string waypoint;   // of its BRISC
 };
 
-// What a dispatch tile counts of the workers of one sub-device.
+// Count that a dispatch tile keeps of the workers of one sub-device.
 struct StreamCount {
   uint32_t hardware_queue = 0;
   uint32_t stream = 0;

@@ -1,4 +1,4 @@
-// What one command changes in the records of a segment of a trace.
+// Changes that one command makes in the records of a segment of a trace.
 #include "runtime/card/trace_edit.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 // A write of its own costs about as much as this many bytes more.
 constexpr uint64_t kWorthWriting = 128;
 
-// Of memory, from one edit to the next.
+// Bytes of memory that are kept from one edit to the next.
 constexpr size_t kKeptBytes = 256 << 10;
 
 }  // namespace

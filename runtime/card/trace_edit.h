@@ -1,5 +1,5 @@
-// What one command changes in the records of a segment of a trace: patches, tags of prints, places after a boot. The
-// segment itself changes when the command is committed.
+// Changes that one command makes in the records of a segment of a trace: patches, tags of prints, places after a boot.
+// The segment itself changes when the command is committed.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class TraceEdit {
   std::unique_ptr<TraceUndo> Commit();
   void Drop() { trace_ = nullptr; }
 
-  // Of the segment, to be set by who places or sends it.
+  // Fields of the segment, to be set by the caller that places or sends it.
   Region region;
   uint32_t sub_device = 0;
   uint64_t written = 0;

@@ -1,4 +1,4 @@
-// What the patches of one replay wrote over.
+// Bytes that the patches of one replay wrote over.
 #include "runtime/card/trace_undo.h"
 
 #include <algorithm>

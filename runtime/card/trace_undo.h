@@ -1,4 +1,4 @@
-// What one command wrote over in the host's copy of a segment of a trace: one that never began is taken back.
+// Bytes that one command wrote over in the host's copy of a segment of a trace: a command that never began is undone.
 #pragma once
 
 #include <cstdint>
