@@ -1,4 +1,4 @@
-// Slice of sessions that takes too long for the device thread: loading kernels, laying out programs and traces.
+// Does work of sessions that takes too long for the device thread: loading kernels, laying out programs and traces.
 //
 // Jobs of a session are done in order, one at a time, and sessions take turns, so that a session with many jobs delays
 // another by one of them. What a session may have waiting is bounded by its commands, which are charged to its window.

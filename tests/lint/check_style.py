@@ -36,6 +36,7 @@ BANNED = [
     ("a test is on or gone", r"\bDISABLED_\w", CPP, None),
     ("ttfdctl prints through printing.h, which escapes", r"\bfmt::print\b|\bstd::(cout|cerr|printf|fprintf|fputs|puts|fwrite)\b",
      r"^client/cli/", r"^client/cli/(printing|progress_bar)\.cc$"),
+    ("a comment names its subject", r"^\s*//\s?(What|Of|Those|Whose|Who)\b", r"^(client|daemon|firmware|runtime)/.*\.(h|cc|inc|proto)$", None),
     ("only firmware and the seam headers use C headers' names", r"#include <std(int|def)\.h>", CPP,
      r"^(firmware|runtime/(abi|hw))/|^runtime/simlib/ttsim_api\.h$|^tests/|^client/kernels/"),
 ]
