@@ -15,15 +15,6 @@ namespace {
 constexpr Duration kTrimDelay = std::chrono::seconds(1);
 constexpr uint64_t kDaemonsWork = 0;  // no session has this number
 
-// False: it was as early before.
-bool Lower(std::atomic<TimePoint>* time, TimePoint to) {
-  TimePoint before = time->load(std::memory_order_relaxed);
-  while (to < before) {
-    if (time->compare_exchange_weak(before, to, std::memory_order_acq_rel)) return true;
-  }
-  return false;
-}
-
 DaemonState StateOf(DeviceState device, bool draining) {
   switch (device) {
     case DeviceState::kBooting:
@@ -46,12 +37,15 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
     state_ = state;
     if (!why.empty()) last_error_ = {why, executor_.stats().launches};
   }
+  const bool failed = state == DeviceState::kFailed;
+  sessions_.Close(Sessions::Closed::kDeviceFailed, failed ? DeviceResetStatus(why) : OkStatus(),
+                  [](Session&) {});
   const bool memory_lost = state == DeviceState::kRecovering && !device_.info.memory_survives_reset;
-  if (state != DeviceState::kFailed && !memory_lost) return;
+  if (!failed && !memory_lost) return;
   // A buffer that silently holds something else is worse than no session.
   const std::string text =
       memory_lost ? fmt::format("the card was reset and lost its memory: {}", why) : why;
-  for (const auto& session : Sessions()) {
+  for (const auto& session : sessions_.All()) {
     session->End(DeviceResetStatus(text));
   }
 }
@@ -64,7 +58,7 @@ void DaemonCore::SessionHung(Session& session, const std::string& report) {
 }
 
 void DaemonCore::UpdateQuarantine(uint32_t uid) {
-  for (const auto& session : Sessions()) {
+  for (const auto& session : sessions_.All()) {
     if (session->uid() == uid) session->UpdateQuarantine();
   }
 }
@@ -92,9 +86,10 @@ StatusReply DaemonCore::GetStatus() {
   if (environment_.memory != nullptr) status.memory = environment_.memory->Use();
   status.last_hang_report = hang_store_->last();
   status.card = executor_.reading();
-  MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
-  status.state = StateOf(state_, draining_ != nullptr);
+  const bool draining = drain_.active();
+  MutexLock lock(&mu_);
+  status.state = StateOf(state_, draining);
   if (stats.launches == last_error_.second) status.last_error = last_error_.first;
   return status;
 }
@@ -119,47 +114,14 @@ Status DaemonCore::ResetDevice(uint32_t device, std::function<void(const Status&
 }
 
 void DaemonCore::DrainForShutdown(uint32_t within_ms, ProgressCallback progress) {
-  {
-    MutexLock lock(&mu_);
-    shutting_down_ = true;
-  }
-  Drain(within_ms, std::move(progress));
-}
-
-Status DaemonCore::Undrain() {
-  std::unique_ptr<Draining> ended;
-  {
-    MutexLock lock(&mu_);
-    if (shutting_down_ || stopping_) {
-      return WithReason(Error(StatusCode::kFailedPrecondition, "the daemon is shutting down"),
-                        reason::kDraining);
-    }
-    if (draining_ == nullptr) {
-      return WithReason(Error(StatusCode::kFailedPrecondition, "the daemon is not draining"),
-                        reason::kInvalid);
-    }
-    ended = std::move(draining_);
-    for (const auto& [id, session] : sessions_) {
-      session->Post([](Session& undrained) { undrained.Undrain(); });
-    }
-  }
-  for (const auto& progress : ended->progress) progress(ProgressStep::kUndrained, 0, true);
-  return OkStatus();
+  drain_.Begin(within_ms, std::move(progress), /*for_ever=*/true);
 }
 
 void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
-  {
-    MutexLock lock(&mu_);
-    if (draining_ == nullptr) draining_ = std::make_unique<Draining>();
-    draining_->deadline = clock_.Now() + std::chrono::milliseconds(within_ms);
-    draining_->reported_left = ~uint64_t{0};
-    draining_->progress.push_back(std::move(progress));
-    for (const auto& [id, session] : sessions_) {
-      session->Post([](Session& drained) { drained.Drain(); });
-    }
-  }
-  RunChecksAt(TimePoint::min());
+  drain_.Begin(within_ms, std::move(progress), /*for_ever=*/false);
 }
+
+Status DaemonCore::Undrain() { return drain_.End(); }
 
 Status DaemonCore::HangReportsAreWritten() const {
   if (hang_writer_ == nullptr || hang_writer_->Settle()) return OkStatus();
@@ -187,92 +149,48 @@ bool DaemonCore::HandleInput() {
 
 TimePoint DaemonCore::InputDue() const {
   if (input_.any()) return TimePoint::min();
-  return checks_due_.load(std::memory_order_acquire);
+  return checks_due_.Get();
 }
 
 void DaemonCore::RunChecksAt(TimePoint when) {
-  if (Lower(&checks_due_, when)) executor_.Wake();
+  if (checks_due_.Lower(when)) executor_.Wake();
 }
 
+// A check that becomes due while these run lowers its time again.
 bool DaemonCore::RunChecks() {
-  const TimePoint due = checks_due_.load(std::memory_order_relaxed);
-  if (due == TimePoint::max()) return false;
+  if (checks_due_.Get() == TimePoint::max()) return false;
   const TimePoint now = clock_.Now();
-  if (now < due) return false;
-  // Before the checks: what becomes due meanwhile lowers it again.
-  checks_due_.exchange(TimePoint::max(), std::memory_order_acq_rel);
+  if (!checks_due_.TakeIfDue(now)) return false;
   CheckSessions(now);
   CheckMemory(now);
-  CheckDrain(now);
-  CheckLeases(now);
-  MutexLock lock(&mu_);
-  RunChecksAt(look_at_leases_at_);
-  if (draining_ != nullptr && !draining_->progress.empty()) RunChecksAt(draining_->deadline);
+  drain_.Check(now);
+  leases_.Check(now);
   return true;
 }
 
 void DaemonCore::CheckSessionsAt(TimePoint when) {
-  if (Lower(&sessions_due_, when)) RunChecksAt(when);
+  if (sessions_due_.Lower(when)) RunChecksAt(when);
 }
 
 void DaemonCore::CheckSessions(TimePoint now) {
-  const TimePoint due = sessions_due_.load(std::memory_order_relaxed);
-  if (now < due) return RunChecksAt(due);
-  sessions_due_.exchange(TimePoint::max(), std::memory_order_acq_rel);
+  if (!sessions_due_.TakeIfDue(now)) return RunChecksAt(sessions_due_.Get());
   TimePoint next = TimePoint::max();
-  for (const auto& session : Sessions()) next = std::min(next, session->CheckDeadlines(now));
+  for (const auto& session : sessions_.All()) {
+    next = std::min(next, session->CheckDeadlines(now));
+  }
   CheckSessionsAt(next);
-}
-
-void DaemonCore::CheckDrain(TimePoint now) {
-  std::vector<ProgressCallback> callbacks;
-  uint64_t left = 0;
-  bool late = false, changed = false;
-  {
-    MutexLock lock(&mu_);
-    if (draining_ == nullptr || draining_->progress.empty()) return;
-    left = sessions_.size();
-    late = now >= draining_->deadline;
-    changed = std::exchange(draining_->reported_left, left) != left;
-    callbacks = draining_->progress;
-    if (left == 0 || late) draining_->progress.clear();
-  }
-  if (late && left > 0) {
-    for (const auto& session : Sessions()) {
-      session->End(WithReason(
-          Error(StatusCode::kUnavailable, "the daemon has gone down before this session ended"),
-          reason::kDraining));
-    }
-  }
-  const bool done = left == 0 || late;
-  if (!done && !changed) return;
-  const ProgressStep step = !done       ? ProgressStep::kWaiting
-                            : left == 0 ? ProgressStep::kDrained
-                                        : ProgressStep::kCutShort;
-  // They write to clients, which the device thread does not.
-  host_work_.Add(kDaemonsWork, [callbacks = std::move(callbacks), step, left, done] {
-    for (const ProgressCallback& progress : callbacks) progress(step, left, done);
-  });
 }
 
 void DaemonCore::MemoryFreed() {
   const TimePoint when = clock_.Now() + kTrimDelay;
-  TimePoint never = TimePoint::max();
-  if (trim_due_.compare_exchange_strong(never, when)) RunChecksAt(when);
+  if (trim_due_.Lower(when)) RunChecksAt(when);
 }
 
 // The heap keeps what was freed for the next who needs it. While commands are on their way that is as well: giving it
 // back takes time, and so does getting it again.
 void DaemonCore::CheckMemory(TimePoint now) {
-  const TimePoint due = trim_due_.load();
-  if (now < due) return RunChecksAt(due);
-  trim_due_ = TimePoint::max();
-  bool busy = false;
-  {
-    MutexLock lock(&mu_);
-    busy = users_.AnyUses(Resource::kWindowBytes);
-  }
-  if (busy) return MemoryFreed();
+  if (!trim_due_.TakeIfDue(now)) return RunChecksAt(trim_due_.Get());
+  if (sessions_.AnyUses(Resource::kWindowBytes)) return MemoryFreed();
   host_work_.Add(kDaemonsWork, options_.trim_memory);
 }
 

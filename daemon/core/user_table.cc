@@ -10,15 +10,18 @@
 
 namespace ttfd {
 
-Status UserTable::Admit(const PeerIdentity& peer, const std::string& name) {
+void UserTable::Admit(const PeerIdentity& peer, const std::string& name) {
+  const bool root = peer.certificate.empty() && peer.uid == 0;
+  if (!limited_ || root || one_.has_value()) return;
+  one_ = peer;
+  one_name_ = ValidUtf8(name);
+  LogInfo("the IOMMU is not on: until the daemon ends sessions are those of user {} and of root",
+          one_name_);
+}
+
+Status UserTable::Check(const PeerIdentity& peer) const {
   const bool unix_user = peer.certificate.empty();
-  if (!limited_ || (unix_user && peer.uid == 0)) return OkStatus();
-  if (!one_) {
-    one_ = peer;
-    one_name_ = ValidUtf8(name);
-    LogInfo("the IOMMU is not on: until the daemon ends sessions are those of user {} and of root",
-            one_name_);
-  }
+  if (!one_.has_value() || (unix_user && peer.uid == 0)) return OkStatus();
   if (one_->certificate == peer.certificate && (!unix_user || one_->uid == peer.uid)) {
     return OkStatus();
   }

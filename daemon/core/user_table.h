@@ -21,9 +21,11 @@ class UserTable {
   // device.share_without_iommu).
   explicit UserTable(bool one_user) : limited_(one_user) {}
 
-  // Called when all else about a new session is right: the first user besides root is the one for the rest of this
-  // daemon's life. `name`: for messages. PERMISSION_DENIED: the user is another one.
-  Status Admit(const PeerIdentity& peer, const std::string& name);
+  // PERMISSION_DENIED: this user may not have sessions, because another one has.
+  Status Check(const PeerIdentity& peer) const;
+  // A session of this user was opened: the first user besides root is the one for the rest of this daemon's life.
+  // `name`: for messages. REQUIRES Check.
+  void Admit(const PeerIdentity& peer, const std::string& name);
 
   // Counts of all sessions of the user together. The table does not keep it.
   std::shared_ptr<UserUse> UseOf(uint32_t uid);

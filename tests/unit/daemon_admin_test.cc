@@ -120,22 +120,27 @@ TEST_F(DaemonAdmin, OneUserIsTheFirstBesidesRootWhoseSessionIsMade) {
   EXPECT_THAT(std::string(StatusMessage(other)), HasSubstr("serves user user1002 already"));
   EXPECT_TRUE(open(0, hello).ok());
   EXPECT_TRUE(open(1002, hello).ok());
+  HelloRequest lease = hello;
+  lease.attach = AttachKind::kLease;
+  EXPECT_EQ(open(1001, lease).code(), StatusCode::kPermissionDenied);
+  EXPECT_THAT(core->ListLeases(), IsEmpty()) << "a refused session leaves no lease behind";
 }
 
 TEST(UserTable, ComparesCertificatesByName) {
-  UserTable sessions(/*one_user=*/true);
+  UserTable users(/*one_user=*/true);
   PeerIdentity peer;
   peer.certificate = "alice";  // whose number says nothing
-  EXPECT_TRUE(sessions.Admit(peer, "alice").ok());
+  EXPECT_TRUE(users.Check(peer).ok());
+  users.Admit(peer, "alice");
   peer.uid = 7;
-  EXPECT_TRUE(sessions.Admit(peer, "alice").ok());
+  EXPECT_TRUE(users.Check(peer).ok());
   for (const char* const other : {"bob", "root"}) {
     peer.certificate = other;
     peer.uid = 0;
-    EXPECT_FALSE(sessions.Admit(peer, other).ok());
+    EXPECT_FALSE(users.Check(peer).ok());
   }
   peer.certificate = "";
-  EXPECT_TRUE(sessions.Admit(peer, "root").ok());
+  EXPECT_TRUE(users.Check(peer).ok());
 }
 
 TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {

@@ -1,0 +1,204 @@
+// Leases of the card.
+#include "daemon/core/leases.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "daemon/core/lease_wait.h"
+#include "daemon/core/lease_workers.h"
+
+namespace ttfd {
+namespace {
+
+constexpr size_t kLeaseTokenBytes = 16;
+
+}  // namespace
+
+StatusOr<SessionLease> Leases::Request(const HelloRequest& hello, const SessionClient& who) {
+  SessionLease lease;
+  MutexLock lock(&mu_);
+  if (hello.attach == AttachKind::kLease) {
+    ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease, grid_));
+    // Unset: the longest that is allowed. 0: not longer than it takes to look.
+    const uint32_t wait_ms = hello.lease.wait_ms ? std::max(*hello.lease.wait_ms, 1u) : 0;
+    ASSIGN_OR_RETURN(lease.id, table_.Ask(who, lease.workers, std::chrono::milliseconds(wait_ms),
+                                          parts_.clock.Now()));
+    lease.waiting = true;
+    ScheduleCheck();
+  } else if (hello.attach == AttachKind::kLeaseToken) {
+    ASSIGN_OR_RETURN(lease.id, table_.Join(hello.lease_token, who.session, who.uid));
+    lease.workers = *table_.TilesOfLease(lease.id);
+  }
+  return lease;
+}
+
+std::vector<LeaseInfoReply> Leases::List() {
+  const TimePoint now = parts_.clock.Now();
+  MutexLock lock(&mu_);
+  return table_.List(now, grid_);
+}
+
+std::string Leases::Text(uint64_t lease, const TileSet& workers) {
+  const TimePoint now = parts_.clock.Now();
+  MutexLock lock(&mu_);
+  const LeaseWaitReply wait = table_.BlockingLease(lease, workers, now);
+  if (wait.holders.none()) return {};
+  return fmt::format("; leased by {}, expected for {} ms more", wait.holders.Text(),
+                     wait.expected_wait_ms);
+}
+
+void Leases::ScheduleCheck() {
+  changed_ = true;
+  parts_.check_at(TimePoint::min());
+}
+
+void Leases::SetGate() {
+  bool whole = false;
+  TileSet leased;
+  for (const LeaseTable::Held& held : table_.held()) {
+    whole = whole || held.tiles.none();
+    leased |= held.tiles;
+  }
+  const GridSize grid = grid_;
+  parts_.gate.Set(whole, leased, TilesOf({0, 0, grid.x - 1, grid.y - 1}, grid));
+}
+
+// A lease is idle when none of its sessions has anything to do.
+void Leases::NoteUse(TimePoint now) {
+  std::vector<std::pair<uint64_t, uint64_t>> members;  // lease, session
+  {
+    MutexLock lock(&mu_);
+    for (const LeaseTable::Held& held : table_.held()) {
+      for (const uint64_t id : table_.SessionsOf(held.lease)) members.emplace_back(held.lease, id);
+    }
+  }
+  std::vector<std::pair<uint64_t, TimePoint>> uses;
+  for (const auto& [lease, id] : members) {
+    const std::shared_ptr<Session> session = parts_.sessions.Find(id);
+    if (session != nullptr) uses.emplace_back(lease, session->LastAtWork(now));
+  }
+  MutexLock lock(&mu_);
+  for (const auto& [lease, when] : uses) table_.Used(lease, when);
+}
+
+void Leases::Check(TimePoint now) {
+  {
+    MutexLock lock(&mu_);
+    parts_.check_at(next_check_);
+    if (!std::exchange(changed_, false) && now < next_check_) return;
+  }
+  NoteUse(now);
+  std::vector<LeaseTable::Step> steps;
+  std::vector<LeaseTable::Waiting> waiting;
+  {
+    MutexLock lock(&mu_);
+    steps = table_.Look(now);
+    next_check_ = table_.next_look();
+    parts_.check_at(next_check_);
+    SetGate();
+    waiting = table_.waiting(now);
+  }
+  parts_.executor.Wake();
+  for (const LeaseTable::Step& step : steps) {
+    if (step.kind == LeaseTable::Step::Kind::kGrant) Grant(step.lease);
+    for (const uint64_t id : step.sessions) {
+      const std::shared_ptr<Session> session = parts_.sessions.Find(id);
+      if (session != nullptr) session->End(step.status);
+    }
+  }
+  WaitNotices notices = CheckBlockedSessions(now);
+  for (LeaseTable::Waiting& one : waiting) {
+    const std::shared_ptr<Session> session = parts_.sessions.Find(one.session);
+    if (session == nullptr) continue;
+    MutexLock lock(&mu_);
+    AddNotice(session, std::move(one.wait), &notices);
+  }
+  for (const auto& [session, wait] : notices) session->NotifyWaiting(wait);
+}
+
+void Leases::AddNotice(const std::shared_ptr<Session>& session, LeaseWaitReply wait,
+                       WaitNotices* notices) {
+  const auto [entry, first] = last_notices_.try_emplace(session->id());
+  LeaseWaitReply& last = entry->second;
+  if (!first && last.position == wait.position && last.holders == wait.holders) return;
+  last = wait;
+  notices->emplace_back(session, std::move(wait));
+}
+
+Leases::WaitNotices Leases::CheckBlockedSessions(TimePoint now) {
+  WaitNotices notices;
+  bool settled = false;
+  {
+    MutexLock lock(&mu_);
+    settled = table_.settled();
+  }
+  for (const std::shared_ptr<Session>& session : parts_.sessions.All()) {
+    if (session->lease() != 0) continue;
+    const std::optional<TileSet> needed =
+        BlockedByLeases(session->queues().all(), parts_.gate, settled);
+    MutexLock lock(&mu_);
+    LeaseWaitReply wait;
+    if (needed) wait = table_.BlockingLease(/*lease=*/0, *needed, now);
+    if (wait.holders.none()) {
+      last_notices_.erase(session->id());
+    } else {
+      AddNotice(session, std::move(wait), &notices);
+    }
+  }
+  return notices;
+}
+
+// Check finds out which lease keeps the queue from the card.
+void Leases::SliceIsNext(const Slice& slice) {
+  if (slice.share().lease != 0 || !parts_.gate.closed()) return;
+  if (!parts_.gate.Blocks(LeaseGate::UseOf(slice))) return;
+  MutexLock lock(&mu_);
+  ScheduleCheck();
+}
+
+// Others' work that has started ends first.
+void Leases::Grant(uint64_t lease) {
+  TileSet tiles;
+  {
+    MutexLock lock(&mu_);
+    const TileSet* const found = table_.TilesOfLease(lease);
+    if (found == nullptr) return;
+    tiles = *found;
+  }
+  const auto disturbs = [lease, tiles](const Slice& slice) {
+    if (slice.share().lease == lease) return false;
+    if (tiles.none()) return true;
+    const bool there = slice.route.workers.none() || (slice.route.workers & tiles).any();
+    return there &&
+           (slice.runs_kernels() || std::holds_alternative<RecordTraceCommand>(slice.command));
+  };
+  parts_.executor.RequestQuiet({disturbs, [this, lease] { Granted(lease); }});
+}
+
+void Leases::Granted(uint64_t lease) {
+  std::string token = parts_.random_bytes(kLeaseTokenBytes);
+  uint64_t owner = 0;
+  {
+    MutexLock lock(&mu_);
+    if (!table_.Granted(lease, token, parts_.clock.Now())) return;
+    ScheduleCheck();
+    owner = table_.SessionsOf(lease).front();
+  }
+  const std::shared_ptr<Session> session = parts_.sessions.Find(owner);
+  if (session != nullptr) session->LeaseGranted(std::move(token));
+}
+
+void Leases::Leave(uint64_t session) {
+  MutexLock lock(&mu_);
+  last_notices_.erase(session);
+  if (table_.empty()) return;
+  table_.Leave(session, parts_.clock.Now());
+  ScheduleCheck();
+}
+
+uint64_t Leases::CountOf(uint32_t uid) {
+  MutexLock lock(&mu_);
+  return table_.CountOf(uid);
+}
+
+}  // namespace ttfd

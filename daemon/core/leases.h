@@ -1,0 +1,88 @@
+// Leases of the card: requests, grants, ends, and notices to sessions that wait.
+//
+// A lease is granted in two steps. First no other work may start where it will be (the gate); then, when what runs
+// there has ended, its session is notified. It ends when the last of its sessions is released, which is when nothing of
+// theirs is on the card.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/card/card_executor.h"
+#include "daemon/card/lease_gate.h"
+#include "daemon/core/lease_table.h"
+#include "daemon/core/sessions.h"
+#include "daemon/session/request.h"
+#include "daemon/session/session.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+
+namespace ttfd {
+
+// Thread-safe, but for what is said to be of the device thread.
+class Leases {
+ public:
+  // All outlive it.
+  struct Parts {
+    Sessions& sessions;
+    CardExecutor& executor;
+    LeaseGate& gate;
+    Clock& clock;
+    std::function<std::string(size_t bytes)> random_bytes;
+    std::function<void(TimePoint)> check_at;  // Check is to be called then; must not block
+  };
+  Leases(Parts parts, const LeaseTable::Options& options)
+      : parts_(std::move(parts)), table_(options) {}
+
+  // Grid of the workers; before any other call.
+  void SetGrid(GridSize grid) { grid_ = grid; }
+
+  // The lease that a new session requests or joins. Called with the lock of the sessions.
+  StatusOr<SessionLease> Request(const HelloRequest& hello, const SessionClient& who)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // The session was released.
+  void Leave(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<LeaseInfoReply> List() ABSL_LOCKS_EXCLUDED(mu_);
+  // Text that says what keeps a session under `lease` (0: none) from these workers: empty, or begins with "; ".
+  std::string Text(uint64_t lease, const TileSet& workers) ABSL_LOCKS_EXCLUDED(mu_);
+  uint64_t CountOf(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Device thread.
+
+  // Grants and ends leases, notifies sessions that wait.
+  void Check(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // The slice is the next of its queue: it may have to wait for a lease.
+  void SliceIsNext(const Slice& slice) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // To be sent to sessions.
+  using WaitNotices = std::vector<std::pair<std::shared_ptr<Session>, LeaseWaitReply>>;
+
+  void ScheduleCheck() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SetGate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A lease is idle when none of its sessions has anything to do.
+  void NoteUse(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // Adds a notice unless the session has had one of the same position and holder.
+  void AddNotice(const std::shared_ptr<Session>& session, LeaseWaitReply wait, WaitNotices* notices)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // For sessions without a lease whose commands leases keep from the card.
+  WaitNotices CheckBlockedSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  void Grant(uint64_t lease) ABSL_LOCKS_EXCLUDED(mu_);
+  void Granted(uint64_t lease) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const Parts parts_;
+  GridSize grid_{};
+  Mutex mu_;
+  LeaseTable table_ ABSL_GUARDED_BY(mu_);
+  bool changed_ ABSL_GUARDED_BY(mu_) = false;
+  TimePoint next_check_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
+  // The last notice of each session that waits for a lease, or whose commands do.
+  std::map<uint64_t, LeaseWaitReply> last_notices_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ttfd
