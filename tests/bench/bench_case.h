@@ -64,6 +64,10 @@ BenchCase PythonCase(const std::string& package, const std::string& folder,
 std::vector<BenchCase> ShareCases(const std::string& program, const std::string& folder,
                                   AddressFunction address);
 
+// share.light_wait_p99_floods_us and what it is the greatest of: floods of input (tests/bench/flood_cases.cc).
+std::vector<BenchCase> FloodCases(const std::string& program, const std::string& folder,
+                                  AddressFunction address);
+
 // rpc.*_{1,8,64,512}: against the number of clients (tests/bench/client_count_cases.cc).
 std::vector<BenchCase> ClientCountCases(const std::string& program, const std::string& folder,
                                         AddressFunction address);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "firmware/kernel_elfs.h"
+#include "tests/bench/input_flood.h"
 
 namespace ttfd::bench {
 namespace {
@@ -32,6 +33,7 @@ constexpr uint32_t kLongCount = 600'000;
 // What one thread of a child does with its session until told to stop.
 struct Driver {
   std::unique_ptr<BenchSession> session;
+  std::unique_ptr<InputFlood> flood;  // while it runs one
   uint64_t commands = 0;
   std::vector<int> latencies_us;
   Status status;
@@ -43,7 +45,24 @@ void Spin() {
   while (count < kSpin) count = count + 1;
 }
 
+Status Prepare(const std::string& what, Driver& driver) {
+  const std::vector<std::string>& floods = InputFloods();
+  if (std::find(floods.begin(), floods.end(), what) == floods.end()) return OkStatus();
+  ASSIGN_OR_RETURN(driver.flood, InputFlood::Prepare(what, driver.session->session()));
+  return OkStatus();
+}
+
+Status DriveFlood(const std::atomic<bool>& stop, Driver& driver) {
+  const StatusOr<uint64_t> commands = driver.flood->Run(stop);
+  const Status finished = driver.session->Finish();
+  driver.flood.reset();
+  RETURN_IF_ERROR(commands.status());
+  driver.commands = *commands;
+  return finished;
+}
+
 Status Drive(const std::string& what, const std::atomic<bool>& stop, Driver& driver) {
+  if (driver.flood != nullptr) return DriveFlood(stop, driver);
   do {  // once at least: the thread may begin after the stop
     if (what == "blocking") {
       const Clock::time_point start = Clock::now();
@@ -72,8 +91,12 @@ void RunUntilStopped(const std::string& what, std::vector<Driver>& drivers) {
   for (Driver& driver : drivers) {
     driver.commands = 0;
     driver.latencies_us.clear();
+    driver.status = Prepare(what, driver);
+    if (!driver.status.ok()) continue;
     threads.emplace_back([&] { driver.status = Drive(what, stop, driver); });
   }
+  fmt::print("running\n");
+  std::fflush(stdout);
   std::string line;
   std::getline(std::cin, line);  // "stop", or the end
   stop = true;
@@ -194,6 +217,13 @@ Status ClientChildren::Start(const std::string& address, size_t processes, size_
 Status ClientChildren::Run(const std::string& what) {
   running_since_ = Clock::now();
   for (const auto& child : children_) RETURN_IF_ERROR(child->Tell("run " + what));
+  return OkStatus();
+}
+
+Status ClientChildren::WaitUntilRunning() {
+  for (const auto& child : children_) {
+    RETURN_IF_ERROR(child->WaitForLine("running", kChildTimeout).status());
+  }
   return OkStatus();
 }
 

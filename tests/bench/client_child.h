@@ -4,7 +4,8 @@
 // says what came of it. "run launches": empty launches as fast as they are taken; "run pipelined": the same, but never
 // far ahead of the card; "run uploads": the same as the first with writes; "run cpu": nothing but computing; "run
 // blocking": one launch after the other, each waited for; "run replays": a trace of about ten seconds, again and again,
-// of launches of about a millisecond. It ends with its standard input.
+// of launches of about a millisecond; "run NAME" of a flood of input (input_flood.h). It says "running" when nothing
+// is left to prepare. It ends with its standard input.
 #pragma once
 
 #include <chrono>
@@ -39,6 +40,7 @@ class BenchSession {
   Status EnqueueUpload() { return ToStatus(queue_.EnqueueWrite(buffer_, 0, upload_).status()); }
   Status Finish() { return ToStatus(queue_.Finish()); }
   uint64_t id() const { return session_->id(); }
+  client::Session& session() { return *session_; }
 
  private:
   Status RecordForLong();
@@ -69,6 +71,8 @@ class ClientChildren {
   // Starts `processes` children with `sessions` sessions in all, unless they run.
   Status Start(const std::string& address, size_t processes, size_t sessions);
   Status Run(const std::string& what);
+  // Waits until all have prepared what they run.
+  Status WaitUntilRunning();
   struct Result {
     uint64_t commands = 0;
     double seconds = 0;                // from "run" until the last had ended

@@ -32,6 +32,7 @@ const std::map<std::string, Floor>& Floors() {
       {"tensor.traced_op_us", AtMost(60)},
       {"share.jain_8", AtLeast(0.99)},
       {"share.light_wait_p99_replay_us", AtMost(3000)},
+      {"share.light_wait_p99_floods_us", AtMost(2000)},
       {"share.light_p50_launches_ratio", AtMost(3)},
       {"share.light_p50_uploads_ratio", AtMost(6)},  // every core copies data then
   };
@@ -99,6 +100,7 @@ const std::vector<std::string>& AllNames() {
                                                                 "share.jain_8",
                                                                 "share.light_wait_p99_us",
                                                                 "share.light_p50_ratio",
+                                                                "share.light_wait_p99_floods_us",
                                                                 "rpc.launches_per_s_1",
                                                                 "rpc.launches_per_s_8",
                                                                 "rpc.launches_per_s_64",

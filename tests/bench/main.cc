@@ -249,6 +249,7 @@ int Main(const std::vector<std::string>& words) {
   runner.Run(TensorCases([daemon] { return daemon->Address(); }));
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));
+  runner.Run(FloodCases(self, scratch, [daemon] { return daemon->Address(); }));
   runner.Run(ClientCountCases(self, scratch, [daemon] { return daemon->Address(); }));
 
   const std::vector<Figure> figures = runner.figures();

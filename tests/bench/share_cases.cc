@@ -7,6 +7,7 @@
 
 #include "tests/bench/bench_case.h"
 #include "tests/bench/client_child.h"
+#include "tests/bench/light_client.h"
 #include "ttfd/admin.h"
 
 namespace ttfd::bench {
@@ -16,23 +17,10 @@ using Clock = std::chrono::steady_clock;
 using Budget = std::chrono::nanoseconds;
 
 constexpr size_t kEqualClients = 8;
-constexpr size_t kFloodingClients = 7;
 constexpr char kFlooder[] = "bench-flood";
-// Between two launches of the light client.
-constexpr std::chrono::microseconds kPause{500};
-// Its samples are of 1 % of its launches.
-constexpr size_t kLeastLaunches = 200;
 constexpr int kBudgets = 5;
 // The longest window: it ends when some client got something, on a busy machine later than usual.
 constexpr std::chrono::seconds kLongestWindow{20};
-// For those that flood to fill their windows.
-constexpr std::chrono::milliseconds kWarmUp{200};
-
-struct LightResult {
-  double latency_p50_us = 0;
-  double wait_p50_us = 0;
-  double wait_p99_us = 0;
-};
 
 class ShareBench {
  public:
@@ -54,7 +42,7 @@ class ShareBench {
     ASSIGN_OR_RETURN(const std::string address, address_());
     RETURN_IF_ERROR(equal_.Start(address, kEqualClients, kEqualClients));
     RETURN_IF_ERROR(equal_.Run("launches"));
-    std::this_thread::sleep_for(kWarmUp);
+    std::this_thread::sleep_for(kFloodWarmUp);
     ASSIGN_OR_RETURN(const auto before, LaunchesOf("bench-equal"));
     const Clock::time_point start = Clock::now();
     std::map<uint64_t, uint64_t> after;
@@ -104,7 +92,7 @@ class ShareBench {
     for (const std::string what : {"launches", "uploads", "cpu"}) {
       RETURN_IF_ERROR(flood_.Start(address, kFloodingClients, kFloodingClients));
       RETURN_IF_ERROR(flood_.Run(what));
-      std::this_thread::sleep_for(kWarmUp);
+      std::this_thread::sleep_for(kFloodWarmUp);
       const StatusOr<LightResult> beside = Light(address, budget);
       ASSIGN_OR_RETURN(const ClientChildren::Result flooded, flood_.Stop());
       RETURN_IF_ERROR(beside.status());
@@ -124,7 +112,7 @@ class ShareBench {
     // It ends with its process, not with its replay.
     RETURN_IF_ERROR(replay_.Start(address, 1, 1));
     RETURN_IF_ERROR(replay_.Run("replays"));
-    std::this_thread::sleep_for(kWarmUp);
+    std::this_thread::sleep_for(kFloodWarmUp);
     const StatusOr<LightResult> during_replay = Light(address, budget);
     replay_.End();
     RETURN_IF_ERROR(during_replay.status());
@@ -137,33 +125,10 @@ class ShareBench {
     return OkStatus();
   }
 
-  // One launch after the other with pauses, on a session of its own, whose waits the daemon counts.
   StatusOr<LightResult> Light(const std::string& address, Budget budget) {
-    ASSIGN_OR_RETURN(const auto session, BenchSession::Connect(address, "bench-light"));
-    std::vector<double> times;
-    const Clock::time_point start = Clock::now();
-    while (times.size() < kLeastLaunches || Clock::now() - start < kBudgets * budget) {
-      const Clock::time_point before = Clock::now();
-      RETURN_IF_ERROR(session->Launch());
-      times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - before).count());
-      std::this_thread::sleep_for(kPause);
-    }
-    std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2),
-                     times.end());
-    LightResult result;
-    result.latency_p50_us = times[times.size() / 2];
-    const auto sessions = client::Admin::Connect(address).ListSessions();
-    RETURN_IF_ERROR(ToStatus(sessions.status()));
-    for (const client::SessionInfo& info : *sessions) {
-      if (info.session == session->id()) {
-        result.wait_p50_us = static_cast<double>(info.waits.p50_ns) / 1e3;
-        result.wait_p99_us = static_cast<double>(info.waits.p99_ns) / 1e3;
-      } else if (info.client_name == kFlooder) {
-        longest_work_us_ =
-            std::max(longest_work_us_, static_cast<double>(info.longest_operation_ns) / 1e3);
-      }
-    }
-    return result;
+    ASSIGN_OR_RETURN(const LightResult light, RunLightClient(address, kFlooder, budget));
+    longest_work_us_ = std::max(longest_work_us_, light.longest_work_us);
+    return light;
   }
 
   const AddressFunction address_;
