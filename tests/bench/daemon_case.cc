@@ -23,7 +23,7 @@ StatusOr<std::string> DaemonUnderTest::Address() {
       << "# every option at its default, but for the limits of one user and of its hangs\n"
          "[listen]\nconnections_per_user = 4096\n"
          "[limits]\nsessions_per_user = 4096\n"
-         "[hangs]\nsuspend_hangs = 0\nfolder = \""
+         "[hangs]\nquarantine_hangs = 0\nfolder = \""
       << folder_ << "/hangs\"\n";
   ASSIGN_OR_RETURN(
       std::unique_ptr<Child> child,

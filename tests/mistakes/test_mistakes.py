@@ -89,7 +89,7 @@ def name_of(wrong):
 
 @pytest.fixture(scope="module")
 def daemon():
-    running = Daemon(config="[hangs]\nsuspend_hangs = 0\n")
+    running = Daemon(config="[hangs]\nquarantine_hangs = 0\n")
     yield running
     running.end()
 

@@ -311,7 +311,7 @@ HANG_FILES = {"host.json", "records.txt", "log.txt", "device.json", "card.json",
 
 def test_a_disk_that_is_full_at_any_byte_of_a_hang_report_costs_parts_of_it_alone(tmp_path):
     folder = tmp_path / "hangs"
-    daemon = Daemon(config=f'[hangs]\nfolder = "{folder}"\nreports = 4\nsuspend_hangs = 0\n')
+    daemon = Daemon(config=f'[hangs]\nfolder = "{folder}"\nreports = 4\nquarantine_hangs = 0\n')
 
     def kept():
         report = newest()["report"]  # answers when the files are written, which a thread of its own does

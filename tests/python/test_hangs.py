@@ -18,7 +18,7 @@ FILES = {"host.json", "records.txt", "log.txt", "device.json", "card.json", "rep
 def hangs(tmp_path_factory):
     """A daemon that keeps reports and has had one hang: the daemon, its folder, the session and program, the error."""
     folder = tmp_path_factory.mktemp("hangs")
-    daemon = Daemon(config=f'[hangs]\nfolder = "{folder}"\nsuspend_hangs = 2\n')
+    daemon = Daemon(config=f'[hangs]\nfolder = "{folder}"\nquarantine_hangs = 2\n')
     session = ttfd.connect(daemon.address, client_name="hanging")
     kernel = session.load_kernel(KERNELS / "print_brisc.elf", name="waiter")
     cores = [ttfd.CoreRange(1, 2, 2, 2)]
