@@ -13,7 +13,6 @@ namespace {
 
 // From the free of memory until the heap returns it.
 constexpr Duration kTrimDelay = std::chrono::seconds(1);
-constexpr uint64_t kDaemonsWork = 0;  // no session has this number
 
 DaemonState StateOf(DeviceState device, bool draining) {
   switch (device) {
@@ -191,7 +190,7 @@ void DaemonCore::MemoryFreed() {
 void DaemonCore::CheckMemory(TimePoint now) {
   if (!trim_due_.TakeIfDue(now)) return RunChecksAt(trim_due_.Get());
   if (sessions_.AnyUses(Resource::kWindowBytes)) return MemoryFreed();
-  host_work_.Add(kDaemonsWork, options_.trim_memory);
+  host_work_.Add(HostWork::kDaemon, options_.trim_memory);
 }
 
 void DaemonCore::HandleAllInput() {

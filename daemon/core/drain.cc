@@ -8,8 +8,6 @@
 namespace ttfd {
 namespace {
 
-constexpr uint64_t kDaemonsWork = 0;  // no session has this number
-
 Status DrainingStatus() {
   return WithReason(
       Error(StatusCode::kUnavailable, "the daemon is going down and opens no new sessions"),
@@ -98,7 +96,7 @@ void Drain::Check(TimePoint now) {
                             : left == 0 ? ProgressStep::kDrained
                                         : ProgressStep::kCutShort;
   // They write to clients, which the device thread does not.
-  host_work_.Add(kDaemonsWork, [callbacks = std::move(callbacks), step, left, done] {
+  host_work_.Add(HostWork::kDaemon, [callbacks = std::move(callbacks), step, left, done] {
     for (const ProgressCallback& progress : callbacks) progress(step, left, done);
   });
 }

@@ -18,6 +18,7 @@ namespace ttfd {
 class HostWork {
  public:
   using Job = std::function<void()>;
+  static constexpr uint64_t kDaemon = 0;  // in place of a session; no session has this number
 
   ~HostWork() { Stop(); }
 
