@@ -37,8 +37,8 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
     if (!why.empty()) last_error_ = {why, executor_.stats().launches};
   }
   const bool failed = state == DeviceState::kFailed;
-  sessions_.Close(Sessions::Closed::kDeviceFailed, failed ? DeviceResetStatus(why) : OkStatus(),
-                  [](Session&) {});
+  sessions_.SetClosed(Sessions::Closed::kDeviceFailed, failed ? DeviceResetStatus(why) : OkStatus(),
+                      [](Session&) {});
   const bool memory_lost = state == DeviceState::kRecovering && !device_.info.memory_survives_reset;
   if (!failed && !memory_lost) return;
   // A buffer that silently holds something else is worse than no session.

@@ -24,7 +24,7 @@ void Drain::Begin(uint32_t within_ms, ProgressCallback progress, bool for_ever) 
     active_->deadline = clock_.Now() + std::chrono::milliseconds(within_ms);
     active_->reported_left = ~uint64_t{0};
     active_->progress.push_back(std::move(progress));
-    sessions_.Close(Sessions::Closed::kDraining, DrainingStatus(), [](Session& session) {
+    sessions_.SetClosed(Sessions::Closed::kDraining, DrainingStatus(), [](Session& session) {
       session.Post([](Session& drained) { drained.Drain(); });
     });
   }
@@ -44,7 +44,7 @@ Status Drain::End() {
                         reason::kInvalid);
     }
     ended = std::move(active_);
-    sessions_.Reopen(Sessions::Closed::kDraining, [](Session& session) {
+    sessions_.SetClosed(Sessions::Closed::kDraining, OkStatus(), [](Session& session) {
       session.Post([](Session& undrained) { undrained.Undrain(); });
     });
   }
@@ -55,7 +55,7 @@ Status Drain::End() {
 void Drain::Stop() {
   MutexLock lock(&mu_);
   for_ever_ = true;
-  sessions_.Close(Sessions::Closed::kStopping, DrainingStatus(), [](Session& session) {
+  sessions_.SetClosed(Sessions::Closed::kStopping, DrainingStatus(), [](Session& session) {
     session.Post([](Session& ended) { ended.End(DrainingStatus()); });
   });
 }

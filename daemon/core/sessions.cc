@@ -71,14 +71,10 @@ void Sessions::Remove(uint64_t session) {
   options_.set_in_use(!sessions_.empty());
 }
 
-void Sessions::Close(Closed reason, const Status& why, absl::FunctionRef<void(Session&)> each) {
+void Sessions::SetClosed(Closed reason, const Status& why, absl::FunctionRef<void(Session&)> each) {
   MutexLock lock(&mu_);
   closed_[static_cast<size_t>(reason)] = why;
   for (const auto& [id, session] : sessions_) each(*session);
-}
-
-void Sessions::Reopen(Closed reason, absl::FunctionRef<void(Session&)> each) {
-  Close(reason, OkStatus(), each);
 }
 
 std::shared_ptr<Session> Sessions::Find(uint64_t session) const {

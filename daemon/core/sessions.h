@@ -50,11 +50,9 @@ class Sessions {
   // It holds nothing any more.
   void Remove(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // No session is opened from now on, for this reason; calls `each` for those that are open.
-  void Close(Closed reason, const Status& why, absl::FunctionRef<void(Session&)> each)
+  // No session is opened while any reason has an error; OK: the reason is over. Calls `each` for those that are open.
+  void SetClosed(Closed reason, const Status& why, absl::FunctionRef<void(Session&)> each)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // This reason is over.
-  void Reopen(Closed reason, absl::FunctionRef<void(Session&)> each) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Null: there is none.
   std::shared_ptr<Session> Find(uint64_t session) const ABSL_LOCKS_EXCLUDED(mu_);

@@ -104,7 +104,7 @@ Status FirmwareCard::DrainAndTerminate(const ShutdownLimits& limits, Tick tick) 
   const TimePoint deadline =
       limits.total < TimePoint::max() - now ? now + limits.total : TimePoint::max();
   const StatusOr<bool> drained = Drain(deadline, limits, tick);
-  if (drained.status().code() == StatusCode::kDeadlineExceeded) {  // nobody else will ask the card
+  if (drained.status().code() == StatusCode::kDeadlineExceeded) {  // the last reading of the card
     return Error(StatusCode::kDeadlineExceeded, "{}: {}", StatusMessage(drained.status()),
                  Explain());
   }

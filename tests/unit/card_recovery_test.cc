@@ -119,7 +119,7 @@ TEST_F(CardRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
   offender->SendOn(1, {}, Read(1, 0, 64));
   for (int i = 0; i < 100; ++i) core->RunOnce();
   offender->Take();
-  EXPECT_EQ(offender->Progress(1), 1u) << "the hardware queue is nobody's";
+  EXPECT_EQ(offender->Progress(1), 1u) << "the hardware queue is free";
 }
 
 TEST_F(CardRecovery, ALaunchThatHadBegunDoesNotRunAgainBecauseTheOneBeforeWasNotSeenToEnd) {
@@ -569,7 +569,7 @@ TEST_F(CardRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) {
   };
   offender->Send(Launch(3));
   offender->Run();
-  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_FAULT") << "who did it hears that first";
+  EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_FAULT") << "the offender receives the fault";
   for (TestClient* client : clients()) {
     Status status;
     ASSERT_TRUE(client->Ended(&status));
