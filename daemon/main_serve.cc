@@ -220,8 +220,8 @@ DaemonOptions Daemon::CoreOptions() {
   options.hangs = {options_.hangs.quarantine_hangs, options_.hangs.quarantine_window_ms};
   options.card.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.card.overlap = options.scheduler.quantum / 2;
-  options.windows.segment_time = options.card.overlap;  // two of them are on the card at a time
-  options.windows.launch_guess = options.scheduler.launch_guess;
+  options.kernel_times.segment = options.card.overlap;  // two of them are on the card at a time
+  options.kernel_times.launch = options.scheduler.launch_guess;
   options.card.independent_window = options.scheduler.quantum;
   if (device_->info().backend == "embedded") options.card.work_clock = &work_clock_;
   options.card.window_commands = options_.scheduler.window_commands;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/reply.h"
+#include "daemon/api/reply.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {

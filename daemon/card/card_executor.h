@@ -39,6 +39,8 @@ class CardExecutor {
 
   Status Boot();  // before Start, on the calling thread
   void Start();   // starts the device thread
+  // The device thread runs. For the thread that starts and stops it.
+  bool started() const { return thread_.joinable(); }
   // Waits for work in flight until `deadline`, shuts the card down, ends the thread. What is left then fails.
   Status Stop(TimePoint deadline);
 

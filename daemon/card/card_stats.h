@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "daemon/session/device_state.h"
+#include "daemon/api/device_state.h"
 #include "daemon/session/slice.h"
 
 namespace ttfd {

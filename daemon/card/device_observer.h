@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "daemon/session/device_state.h"
+#include "daemon/api/device_state.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd {

@@ -7,9 +7,9 @@
 #include <deque>
 #include <vector>
 
+#include "daemon/api/device_state.h"
 #include "daemon/card/busy_workers.h"
 #include "daemon/card/scheduler.h"
-#include "daemon/session/device_state.h"
 #include "daemon/session/session.h"
 #include "runtime/base/clock.h"
 #include "runtime/card/card.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "daemon/session/device_state.h"
+#include "daemon/api/device_state.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 

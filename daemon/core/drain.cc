@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 
 namespace ttfd {
 namespace {
@@ -28,7 +28,7 @@ void Drain::Begin(uint32_t within_ms, ProgressCallback progress, bool for_ever) 
       session.Post([](Session& drained) { drained.Drain(); });
     });
   }
-  check_at_(TimePoint::min());
+  timer_.RunBy(TimePoint::min());
 }
 
 Status Drain::End() {
@@ -66,7 +66,7 @@ bool Drain::active() const {
 }
 
 void Drain::SessionReleased() {
-  if (active()) check_at_(TimePoint::min());
+  if (active()) timer_.RunBy(TimePoint::min());
 }
 
 void Drain::Check(TimePoint now) {
@@ -81,7 +81,7 @@ void Drain::Check(TimePoint now) {
     changed = std::exchange(active_->reported_left, left) != left;
     callbacks = active_->progress;
     if (left == 0 || late) active_->progress.clear();
-    if (left > 0 && !late) check_at_(active_->deadline);
+    if (left > 0 && !late) timer_.RunBy(active_->deadline);
   }
   if (late && left > 0) {
     for (const auto& session : sessions_.All()) {

@@ -1,8 +1,8 @@
 // Checks the Hello of a client.
 #include "daemon/core/hello_check.h"
 
-#include "daemon/session/errors.h"
-#include "daemon/session/status_reason.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/status_reason.h"
 
 namespace ttfd {
 namespace {

@@ -1,9 +1,9 @@
 // Checks the Hello of a client before a session is looked for or opened.
 #pragma once
 
-#include "daemon/session/reply.h"
-#include "daemon/session/request.h"
-#include "daemon/session/service.h"
+#include "daemon/api/reply.h"
+#include "daemon/api/request.h"
+#include "daemon/api/session_port.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {

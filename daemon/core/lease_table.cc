@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/api/status_reason.h"
 #include "daemon/session/secret.h"
-#include "daemon/session/status_reason.h"
 
 namespace ttfd {
 namespace {

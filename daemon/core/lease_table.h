@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/errors.h"
-#include "daemon/session/reply.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/reply.h"
 #include "runtime/base/clock.h"
 #include "runtime/command/tile_set.h"
 

@@ -1,7 +1,7 @@
 // Rectangles of a lease.
 #include "daemon/core/lease_workers.h"
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 
 namespace ttfd {
 

@@ -1,7 +1,7 @@
 // The workers that a client wants to lease.
 #pragma once
 
-#include "daemon/session/request.h"
+#include "daemon/api/request.h"
 #include "runtime/base/status.h"
 #include "runtime/command/tile_set.h"
 

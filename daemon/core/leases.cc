@@ -24,7 +24,7 @@ StatusOr<SessionLease> Leases::Request(const HelloRequest& hello, const SessionC
     ASSIGN_OR_RETURN(lease.id, table_.Ask(who, lease.workers, std::chrono::milliseconds(wait_ms),
                                           parts_.clock.Now()));
     lease.waiting = true;
-    ScheduleCheck();
+    timer_.RunBy(TimePoint::min());
   } else if (hello.attach == AttachKind::kLeaseToken) {
     ASSIGN_OR_RETURN(lease.id, table_.Join(hello.lease_token, who.session, who.uid));
     lease.workers = *table_.TilesOfLease(lease.id);
@@ -47,11 +47,6 @@ std::string Leases::Text(uint64_t lease, const TileSet& workers) {
                      wait.expected_wait_ms);
 }
 
-void Leases::ScheduleCheck() {
-  changed_ = true;
-  parts_.check_at(TimePoint::min());
-}
-
 void Leases::SetGate() {
   bool whole = false;
   TileSet leased;
@@ -60,7 +55,7 @@ void Leases::SetGate() {
     leased |= held.tiles;
   }
   const GridSize grid = grid_;
-  parts_.gate.Set(whole, leased, TilesOf({0, 0, grid.x - 1, grid.y - 1}, grid));
+  gate_.Set(whole, leased, TilesOf({0, 0, grid.x - 1, grid.y - 1}, grid));
 }
 
 // A lease is idle when none of its sessions has anything to do.
@@ -82,19 +77,13 @@ void Leases::NoteUse(TimePoint now) {
 }
 
 void Leases::Check(TimePoint now) {
-  {
-    MutexLock lock(&mu_);
-    parts_.check_at(next_check_);
-    if (!std::exchange(changed_, false) && now < next_check_) return;
-  }
   NoteUse(now);
   std::vector<LeaseTable::Step> steps;
   std::vector<LeaseTable::Waiting> waiting;
   {
     MutexLock lock(&mu_);
     steps = table_.Look(now);
-    next_check_ = table_.next_look();
-    parts_.check_at(next_check_);
+    timer_.RunBy(table_.next_look());
     SetGate();
     waiting = table_.waiting(now);
   }
@@ -134,8 +123,7 @@ Leases::WaitNotices Leases::CheckBlockedSessions(TimePoint now) {
   }
   for (const std::shared_ptr<Session>& session : parts_.sessions.All()) {
     if (session->lease() != 0) continue;
-    const std::optional<TileSet> needed =
-        BlockedByLeases(session->queues().all(), parts_.gate, settled);
+    const std::optional<TileSet> needed = BlockedByLeases(session->queues().all(), gate_, settled);
     MutexLock lock(&mu_);
     LeaseWaitReply wait;
     if (needed) wait = table_.BlockingLease(/*lease=*/0, *needed, now);
@@ -150,10 +138,10 @@ Leases::WaitNotices Leases::CheckBlockedSessions(TimePoint now) {
 
 // Check finds out which lease keeps the queue from the card.
 void Leases::SliceIsNext(const Slice& slice) {
-  if (slice.share().lease != 0 || !parts_.gate.closed()) return;
-  if (!parts_.gate.Blocks(LeaseGate::UseOf(slice))) return;
+  if (slice.share().lease != 0 || !gate_.closed()) return;
+  if (!gate_.Blocks(LeaseGate::UseOf(slice))) return;
   MutexLock lock(&mu_);
-  ScheduleCheck();
+  timer_.RunBy(TimePoint::min());
 }
 
 // Others' work that has started ends first.
@@ -181,7 +169,7 @@ void Leases::Granted(uint64_t lease) {
   {
     MutexLock lock(&mu_);
     if (!table_.Granted(lease, token, parts_.clock.Now())) return;
-    ScheduleCheck();
+    timer_.RunBy(TimePoint::min());
     owner = table_.SessionsOf(lease).front();
   }
   const std::shared_ptr<Session> session = parts_.sessions.Find(owner);
@@ -193,7 +181,7 @@ void Leases::Leave(uint64_t session) {
   last_notices_.erase(session);
   if (table_.empty()) return;
   table_.Leave(session, parts_.clock.Now());
-  ScheduleCheck();
+  timer_.RunBy(TimePoint::min());
 }
 
 uint64_t Leases::CountOf(uint32_t uid) {

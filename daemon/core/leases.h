@@ -13,12 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/api/request.h"
 #include "daemon/card/card_executor.h"
 #include "daemon/card/lease_gate.h"
 #include "daemon/core/lease_table.h"
 #include "daemon/core/sessions.h"
-#include "daemon/session/request.h"
 #include "daemon/session/session.h"
+#include "daemon/session/timers.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 
@@ -31,13 +32,17 @@ class Leases {
   struct Parts {
     Sessions& sessions;
     CardExecutor& executor;
-    LeaseGate& gate;
     Clock& clock;
     std::function<std::string(size_t bytes)> random_bytes;
-    std::function<void(TimePoint)> check_at;  // Check is to be called then; must not block
+    Timers& timers;
   };
   Leases(Parts parts, const LeaseTable::Options& options)
-      : parts_(std::move(parts)), table_(options) {}
+      : parts_(std::move(parts)),
+        timer_(parts_.timers, [this](TimePoint now) { Check(now); }),
+        table_(options) {}
+
+  // Keeps slices of others off leased parts of the card; outlives the schedulers.
+  LeaseGate& gate() { return gate_; }
 
   // Grid of the workers; before any other call.
   void SetGrid(GridSize grid) { grid_ = grid; }
@@ -54,8 +59,6 @@ class Leases {
 
   // ---- Device thread.
 
-  // Grants and ends leases, notifies sessions that wait.
-  void Check(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // The slice is the next of its queue: it may have to wait for a lease.
   void SliceIsNext(const Slice& slice) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -63,7 +66,8 @@ class Leases {
   // To be sent to sessions.
   using WaitNotices = std::vector<std::pair<std::shared_ptr<Session>, LeaseWaitReply>>;
 
-  void ScheduleCheck() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Grants and ends leases, notifies sessions that wait.
+  void Check(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void SetGate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A lease is idle when none of its sessions has anything to do.
   void NoteUse(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
@@ -77,10 +81,10 @@ class Leases {
 
   const Parts parts_;
   GridSize grid_{};
+  LeaseGate gate_;
+  Timer timer_;
   Mutex mu_;
   LeaseTable table_ ABSL_GUARDED_BY(mu_);
-  bool changed_ ABSL_GUARDED_BY(mu_) = false;
-  TimePoint next_check_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   // The last notice of each session that waits for a lease, or whose commands do.
   std::map<uint64_t, LeaseWaitReply> last_notices_ ABSL_GUARDED_BY(mu_);
 };

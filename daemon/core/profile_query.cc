@@ -1,7 +1,7 @@
 // Checks the query and fills in defaults.
 #include "daemon/core/profile_query.h"
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 #include "runtime/command/tile_set.h"
 
 namespace ttfd {

@@ -1,8 +1,8 @@
 // Turns the query of an administrator into a profile of the card.
 #pragma once
 
+#include "daemon/api/session_port.h"
 #include "daemon/card/profiler.h"
-#include "daemon/session/service.h"
 #include "runtime/base/status.h"
 #include "runtime/hw/grid.h"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/api/errors.h"
 #include "daemon/core/attachment.h"
 #include "daemon/core/hello_check.h"
-#include "daemon/session/errors.h"
 
 namespace ttfd {
 namespace {
@@ -15,15 +15,37 @@ constexpr size_t kTokenBytes = 16;
 
 }  // namespace
 
-StatusOr<std::shared_ptr<ClientSession>> Sessions::Open(
-    const PeerIdentity& peer, const HelloRequest& hello, std::vector<DeviceReply> devices,
-    SessionOutput* output, std::shared_ptr<SessionTransport> transport, LeaseOf lease_of) {
+Sessions::Sessions(const Parts& parts, Options options)
+    : options_(std::move(options)),
+      set_in_use_(parts.set_in_use),
+      timeouts_(options_.timeouts),
+      deadlines_(parts.timers, [this](TimePoint now) { CheckDeadlines(now); }),
+      session_parts_{options_.limits,
+                     timeouts_,
+                     parts.clock,
+                     parts.host_work,
+                     parts.input,
+                     deadlines_,
+                     quarantine_,
+                     commands_ended_,
+                     options_.process_ended,
+                     parts.next_slice_changed,
+                     parts.released,
+                     parts.lease_text,
+                     parts.memory_freed} {}
+
+StatusOr<std::shared_ptr<SessionPort>> Sessions::Open(
+    const PeerIdentity& peer, const HelloRequest& hello, CardResources& card,
+    std::vector<DeviceReply> devices, SessionOutput* output,
+    std::shared_ptr<SessionTransport> transport, LeaseOf lease_of) {
+  RETURN_IF_ERROR(CheckHello(options_.limits, peer, hello));
+  if (hello.attach == AttachKind::kResume) return Resume(peer, hello, output);
   WelcomeReply welcome;
   welcome.revision = kApiRevision;
   welcome.daemon_version = options_.identity.version;
   welcome.token = options_.random_bytes(kTokenBytes);
   welcome.devices = std::move(devices);
-  welcome.limits = environment_.limits;
+  welcome.limits = options_.limits;
   std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
   std::shared_ptr<Session> session;
   {
@@ -33,13 +55,17 @@ StatusOr<std::shared_ptr<ClientSession>> Sessions::Open(
     ASSIGN_OR_RETURN(const SessionLease lease,
                      lease_of({welcome.session, hello.client_name, user, peer.uid, peer.pid}));
     users_.Admit(peer, user);
-    session = std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),
-                                        users_.UseOf(peer.uid), output, std::move(transport));
+    session = std::make_shared<Session>(
+        session_parts_, card,
+        SessionChannel::Opening{peer, hello, welcome, lease.waiting, output, std::move(transport)},
+        lease, std::move(user), users_.UseOf(peer.uid));
     sessions_.emplace(session->id(), session);
     session->Post([](Session& opened) { opened.UpdateQuarantine(); });
-    options_.set_in_use(true);
+    set_in_use_(true);
   }
-  welcome.window_bytes = session->window_bytes();
+  const Duration idle = std::chrono::milliseconds(options_.limits.idle_ms);
+  if (idle > Duration::zero()) deadlines_.RunBy(session_parts_.clock.Now() + idle);
+  welcome.window_bytes = session->channel().window_bytes();
   return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
 }
 
@@ -49,26 +75,27 @@ Status Sessions::CheckAdmission(const PeerIdentity& peer) const {
   const auto of_user =
       std::count_if(sessions_.begin(), sessions_.end(),
                     [&peer](const auto& entry) { return entry.second->uid() == peer.uid; });
-  const uint64_t most = environment_.limits.sessions_per_user;
+  const uint64_t most = options_.limits.sessions_per_user;
   if (static_cast<uint64_t>(of_user) < most) return OkStatus();
   return ToStatus(LimitError("hello", "sessions_per_user", most, static_cast<uint64_t>(of_user),
                              "no more sessions of this user"));
 }
 
-StatusOr<std::shared_ptr<ClientSession>> Sessions::Resume(const PeerIdentity& peer,
-                                                          const HelloRequest& hello,
-                                                          SessionOutput* output) {
+StatusOr<std::shared_ptr<SessionPort>> Sessions::Resume(const PeerIdentity& peer,
+                                                        const HelloRequest& hello,
+                                                        SessionOutput* output) {
   std::shared_ptr<Session> session = Find(hello.resume.session);
   if (session == nullptr) return SessionLost(hello.resume.session);
-  ASSIGN_OR_RETURN(WelcomeReply welcome,
-                   session->Attach(peer, hello, options_.random_bytes(kTokenBytes), output));
+  ASSIGN_OR_RETURN(
+      WelcomeReply welcome,
+      session->channel().Attach(peer, hello, options_.random_bytes(kTokenBytes), output));
   return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
 }
 
 void Sessions::Remove(uint64_t session) {
   MutexLock lock(&mu_);
   sessions_.erase(session);
-  options_.set_in_use(!sessions_.empty());
+  set_in_use_(!sessions_.empty());
 }
 
 void Sessions::SetClosed(Closed reason, const Status& why, absl::FunctionRef<void(Session&)> each) {
@@ -103,6 +130,33 @@ std::shared_ptr<UserUse> Sessions::UseOf(uint32_t uid) {
 bool Sessions::AnyUses(Resource resource) const {
   MutexLock lock(&mu_);
   return users_.AnyUses(resource);
+}
+
+// ---- device thread
+
+void Sessions::CheckDeadlines(TimePoint now) {
+  TimePoint next = TimePoint::max();
+  for (const auto& session : All()) next = std::min(next, session->CheckDeadlines(now));
+  deadlines_.RunBy(next);
+}
+
+void Sessions::CountHang(Session& session, const std::string& report) {
+  session.CountHang();
+  const TimePoint now = session_parts_.clock.Now();
+  if (quarantine_.AddHang(session.uid(), report, options_.hangs, now)) {
+    UpdateQuarantine(session.uid());
+  }
+}
+
+void Sessions::EndQuarantine(uint32_t uid) {
+  quarantine_.End(uid);
+  UpdateQuarantine(uid);
+}
+
+void Sessions::UpdateQuarantine(uint32_t uid) {
+  for (const auto& session : All()) {
+    if (session->uid() == uid) session->UpdateQuarantine();
+  }
 }
 
 }  // namespace ttfd

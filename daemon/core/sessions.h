@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,10 +11,10 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "daemon/api/session_port.h"
 #include "daemon/core/user_table.h"
-#include "daemon/session/environment.h"
-#include "daemon/session/service.h"
 #include "daemon/session/session.h"
+#include "daemon/session/session_parts.h"
 #include "runtime/base/mutex.h"
 
 namespace ttfd {
@@ -23,30 +24,39 @@ class Sessions {
  public:
   struct Options {
     DaemonIdentity identity;
+    SessionLimits limits;
+    TimeoutsReply timeouts;  // at the start
+    HangPolicy hangs;
     std::function<std::string(size_t bytes)> random_bytes;
     std::function<std::string(uint32_t uid)> user_name;  // must not block
-    // There are sessions from now on, or none. Called with the lock held: must not block.
+    std::function<bool(uint32_t pid)> process_ended;
+  };
+  // All outlive it. As in SessionParts, but for `set_in_use`: there are sessions from now on, or none; called with the
+  // lock held, must not block.
+  struct Parts {
+    Clock& clock;
+    HostWork& host_work;
+    InputTurns& input;
+    Timers& timers;
     std::function<void(bool)> set_in_use;
+    std::function<void(SessionQueue&)> next_slice_changed;
+    std::function<void(uint64_t session)> released;
+    std::function<std::string(uint64_t lease, const TileSet& workers)> lease_text;
+    std::function<void()> memory_freed;
   };
   // Reasons for which no session is opened.
   enum class Closed { kStopping, kDraining, kDeviceFailed, kCount };
 
-  // `environment` outlives it.
-  Sessions(SessionEnvironment& environment, Options options)
-      : environment_(environment), options_(std::move(options)) {}
+  Sessions(const Parts& parts, Options options);
 
   // The lease that a new session requests or joins; called with the lock held.
   using LeaseOf = absl::FunctionRef<StatusOr<SessionLease>(const SessionClient& who)>;
-  // REQUIRES CheckHello. The session keeps `transport`.
-  StatusOr<std::shared_ptr<ClientSession>> Open(const PeerIdentity& peer, const HelloRequest& hello,
-                                                std::vector<DeviceReply> devices,
-                                                SessionOutput* output,
-                                                std::shared_ptr<SessionTransport> transport,
-                                                LeaseOf lease) ABSL_LOCKS_EXCLUDED(mu_);
-  // Also while the daemon drains: it is no new session.
-  StatusOr<std::shared_ptr<ClientSession>> Resume(const PeerIdentity& peer,
-                                                  const HelloRequest& hello, SessionOutput* output)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // A new session on the card, or one that is resumed. A new session keeps `transport`. `card` outlives the session.
+  StatusOr<std::shared_ptr<SessionPort>> Open(const PeerIdentity& peer, const HelloRequest& hello,
+                                              CardResources& card, std::vector<DeviceReply> devices,
+                                              SessionOutput* output,
+                                              std::shared_ptr<SessionTransport> transport,
+                                              LeaseOf lease) ABSL_LOCKS_EXCLUDED(mu_);
   // It holds nothing any more.
   void Remove(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -60,13 +70,33 @@ class Sessions {
   size_t size() const ABSL_LOCKS_EXCLUDED(mu_);
   std::shared_ptr<UserUse> UseOf(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);
   bool AnyUses(Resource resource) const ABSL_LOCKS_EXCLUDED(mu_);
+  const SessionLimits& limits() const { return options_.limits; }
+  Timeouts& timeouts() { return timeouts_; }  // of all sessions
+  uint64_t commands_ended() const { return commands_ended_.load(std::memory_order_relaxed); }
+
+  // ---- Device thread.
+
+  // A launch of this session hung or faulted. Its user may be quarantined from now on.
+  void CountHang(Session& session, const std::string& report) ABSL_LOCKS_EXCLUDED(mu_);
+  void EndQuarantine(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   // A new session of this user may be opened now.
   Status CheckAdmission(const PeerIdentity& peer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  SessionEnvironment& environment_;
+  // Also while the daemon drains: it is no new session.
+  StatusOr<std::shared_ptr<SessionPort>> Resume(const PeerIdentity& peer, const HelloRequest& hello,
+                                                SessionOutput* output) ABSL_LOCKS_EXCLUDED(mu_);
+  void CheckDeadlines(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  void UpdateQuarantine(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);
+
   const Options options_;
+  const std::function<void(bool)> set_in_use_;
+  Timeouts timeouts_;
+  std::atomic<uint64_t> commands_ended_{0};
+  Quarantine quarantine_;  // device thread
+  Timer deadlines_;
+  const SessionParts session_parts_;
   mutable Mutex mu_;
   std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
   UserTable users_ ABSL_GUARDED_BY(mu_){options_.identity.one_user};

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "daemon/session/service.h"
+#include "daemon/api/session_port.h"
 #include "daemon/session/usage.h"
 #include "runtime/base/status.h"
 

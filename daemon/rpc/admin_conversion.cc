@@ -1,8 +1,8 @@
 // Values to protobuf, field by field.
 #include "daemon/rpc/admin_conversion.h"
 
+#include "daemon/api/errors.h"
 #include "daemon/rpc/reply_conversion.h"
-#include "daemon/session/errors.h"
 #include "runtime/base/utf8.h"
 
 namespace ttfd {

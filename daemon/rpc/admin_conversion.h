@@ -1,8 +1,8 @@
 // The daemon's answers to administrators as protobuf messages.
 #pragma once
 
+#include "daemon/api/reply.h"
 #include "daemon/hang/hang_store.h"
-#include "daemon/session/reply.h"
 #include "ttfd/v1/admin.pb.h"
 
 namespace ttfd {

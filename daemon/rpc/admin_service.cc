@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "daemon/api/errors.h"
+#include "daemon/api/status_reason.h"
 #include "daemon/rpc/admin_conversion.h"
 #include "daemon/rpc/audit_arguments.h"
 #include "daemon/rpc/call_status.h"
@@ -15,8 +17,6 @@
 #include "daemon/rpc/progress_call.h"
 #include "daemon/rpc/status_call.h"
 #include "daemon/rpc/status_watch.h"
-#include "daemon/session/errors.h"
-#include "daemon/session/status_reason.h"
 #include "runtime/base/log.h"
 #include "runtime/base/utf8.h"
 

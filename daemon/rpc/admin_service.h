@@ -5,9 +5,9 @@
 #include <memory>
 #include <string_view>
 
+#include "daemon/api/admin.h"
 #include "daemon/rpc/audit.h"
 #include "daemon/rpc/callers.h"
-#include "daemon/session/service.h"
 #include "ttfd/v1/admin.grpc.pb.h"
 
 namespace ttfd {
@@ -15,7 +15,7 @@ namespace ttfd {
 class AdminRpcService final : public v1::AdminService::CallbackService {
  public:
   // All outlive the service. `set_serving` is called with false when a drain begins, with true when it is ended.
-  AdminRpcService(DaemonService& daemon, Callers& callers, std::shared_ptr<AuditTrail> audit,
+  AdminRpcService(Admin& daemon, Callers& callers, std::shared_ptr<AuditTrail> audit,
                   std::function<void(bool)> set_serving)
       : daemon_(daemon),
         callers_(callers),
@@ -76,7 +76,7 @@ class AdminRpcService final : public v1::AdminService::CallbackService {
                                   std::string_view name, const google::protobuf::Message& request,
                                   const std::function<Status()>& act);
 
-  DaemonService& daemon_;
+  Admin& daemon_;
   Callers& callers_;
   // Shared: what takes time may end after this service.
   const std::shared_ptr<AuditTrail> audit_;

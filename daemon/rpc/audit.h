@@ -23,7 +23,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "daemon/session/service.h"
+#include "daemon/api/session_port.h"
 #include "runtime/base/abandonable_thread.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"

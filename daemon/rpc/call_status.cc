@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "daemon/session/errors.h"
-#include "daemon/session/status_reason.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/status_reason.h"
 #include "google/rpc/error_details.pb.h"
 #include "runtime/base/utf8.h"
 

@@ -3,7 +3,7 @@
 
 #include <grpcpp/support/status.h>
 
-#include "daemon/session/reply.h"
+#include "daemon/api/reply.h"
 #include "google/rpc/status.pb.h"
 #include "runtime/base/status.h"
 

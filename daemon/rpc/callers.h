@@ -5,10 +5,10 @@
 
 #include <string>
 
+#include "daemon/api/session_port.h"
 #include "daemon/rpc/certificate_numbers.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
-#include "daemon/session/service.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {

@@ -27,7 +27,7 @@ grpc::ServerUnaryReactor* DeviceRpcService::ListDevices(grpc::CallbackServerCont
       return reactor;
     }
   }
-  const DevicesReply reply = environment_.stream.service->ListDevices();
+  const DevicesReply reply = environment_.stream.service->admin().ListDevices();
   for (const DeviceReply& device : reply.devices) ToProto(device, response->add_devices());
   ToProto(reply.limits, response->mutable_limits());
   reactor->Finish(grpc::Status::OK);

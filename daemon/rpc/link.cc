@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 
 namespace ttfd {
 
@@ -42,7 +42,7 @@ Status Link::AcknowledgeLocked(uint64_t ack, const char* field) {
 
 void Link::SetKeptBytes(uint64_t bytes) {
   kept_bytes_ = bytes;
-  if (use_ != nullptr) use_->Set(bytes);
+  if (budget_ != nullptr) budget_->Set(bytes);
 }
 
 Status Link::Acknowledge(uint64_t ack) {
@@ -100,7 +100,7 @@ bool Link::Next(grpc::ByteBuffer* message) {
 bool Link::full() const {
   MutexLock lock(&mu_);
   const uint64_t most = options_.unacknowledged_bytes;
-  return kept_bytes_ >= (use_ == nullptr ? most : use_->Limit(most));
+  return kept_bytes_ >= (budget_ == nullptr ? most : budget_->Limit(most));
 }
 
 bool Link::all_acknowledged() const {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "daemon/session/usage.h"
+#include "daemon/api/session_port.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
@@ -34,9 +34,9 @@ class Link {
   // Bytes that a kept message counts besides its encoded ones, so that many small messages are bounded, too.
   static constexpr uint64_t kMessageOverheadBytes = 512;
 
-  // `use` outlives the link, which sets it to what it keeps. Null: it is not counted.
-  explicit Link(const LinkOptions& options, OutputUse* use = nullptr)
-      : options_(options), use_(use) {}
+  explicit Link(const LinkOptions& options) : options_(options) {}
+  // Counts the kept bytes there from now on. Once, before anything is kept; without it nothing is counted.
+  void Attach(std::shared_ptr<OutputBudget> budget) { budget_ = std::move(budget); }
 
   // ---- Reading role.
 
@@ -64,7 +64,7 @@ class Link {
   // The next kept message that this connection has not written. False: there is none.
   bool Next(grpc::ByteBuffer* message) ABSL_LOCKS_EXCLUDED(mu_);
   // No numbered message may be added until the client acknowledges: unacknowledged_bytes are kept, or less if all
-  // sessions of the user keep too much (OutputUse::Limit).
+  // sessions of the user keep too much (OutputBudget::Limit).
   bool full() const ABSL_LOCKS_EXCLUDED(mu_);
   bool all_acknowledged() const ABSL_LOCKS_EXCLUDED(mu_);
   // The last sequence that the client acknowledged.
@@ -81,7 +81,7 @@ class Link {
   void SetKeptBytes(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const LinkOptions options_;
-  OutputUse* const use_;
+  std::shared_ptr<OutputBudget> budget_;
 
   mutable Mutex mu_;
   uint64_t received_ ABSL_GUARDED_BY(mu_) = 0;

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "daemon/session/errors.h"
-#include "daemon/session/request.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/request.h"
 #include "ttfd/v1/ttfd.pb.h"
 
 namespace ttfd {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "daemon/session/service.h"
+#include "daemon/api/session_port.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 #include "runtime/base/unique_fd.h"

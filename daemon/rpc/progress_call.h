@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "daemon/session/service.h"
+#include "daemon/api/admin.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 #include "ttfd/v1/admin.pb.h"

@@ -1,7 +1,7 @@
 // How a call that shows the state of the card waits for the device thread to read it, without holding a thread.
 #pragma once
 
-#include "daemon/session/service.h"
+#include "daemon/api/admin.h"
 
 namespace ttfd {
 

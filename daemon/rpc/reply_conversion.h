@@ -1,7 +1,7 @@
 // The daemon's answers to clients as protobuf messages.
 #pragma once
 
-#include "daemon/session/reply.h"
+#include "daemon/api/reply.h"
 #include "ttfd/v1/ttfd.pb.h"
 
 namespace ttfd {

@@ -4,9 +4,9 @@
 // only, so that a small message cannot be made to fill the memory before daemon/session refuses it.
 #pragma once
 
+#include "daemon/api/reply.h"
+#include "daemon/api/request.h"
 #include "daemon/rpc/message_scan.h"
-#include "daemon/session/reply.h"
-#include "daemon/session/request.h"
 #include "ttfd/v1/ttfd.pb.h"
 
 namespace ttfd {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/service.h"
+#include "daemon/api/session_port.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {

@@ -90,12 +90,13 @@ class RpcServerImpl final : public RpcServer {
         numbers_(kFirstConnectionNumber, descriptor_limit),
         replies_(options.reply_threads),
         deadlines_(clock, CheckPeriod(options)),
-        environment_{{&service, service.ListDevices().limits, kAckDelay - CallDeadlines::kRound},
-                     &replies_,
-                     &deadlines_,
-                     options.hello_timeout},
+        environment_{
+            {&service, service.admin().ListDevices().limits, kAckDelay - CallDeadlines::kRound},
+            &replies_,
+            &deadlines_,
+            options.hello_timeout},
         device_(environment_, callers_),
-        admin_(service, callers_, audit_, [this](bool serving) { SetServing(serving); }) {}
+        admin_(service.admin(), callers_, audit_, [this](bool serving) { SetServing(serving); }) {}
 
   ~RpcServerImpl() override { Stop(Duration::zero()); }
 

@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 
+#include "daemon/api/session_port.h"
 #include "daemon/rpc/audit.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/rpc/tls_files.h"
 #include "daemon/rpc/user_names.h"
-#include "daemon/session/service.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/base/unique_fd.h"

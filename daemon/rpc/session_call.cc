@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/api/errors.h"
+#include "daemon/api/status_reason.h"
 #include "daemon/rpc/call_status.h"
-#include "daemon/session/errors.h"
-#include "daemon/session/status_reason.h"
 
 namespace ttfd {
 namespace {
@@ -152,8 +152,8 @@ void SessionCall::WriteOutput() {
     const TimePoint now = Now();
     const bool any = stream_.Next(now, &out_);
     Status end;
-    const ClientSession::Ending ending =
-        any ? ClientSession::Ending::kOpen : stream_.CheckEnd(now, &end);
+    const SessionPort::Ending ending =
+        any ? SessionPort::Ending::kOpen : stream_.CheckEnd(now, &end);
     MutexLock lock(&mu_);
     if (finished()) {
       writing_ = false;
@@ -167,12 +167,12 @@ void SessionCall::WriteOutput() {
       return;
     }
     waits_since_ = stream_.awaits_ack_since();
-    if (ending == ClientSession::Ending::kEnded) {
+    if (ending == SessionPort::Ending::kEnded) {
       writing_ = false;
       FinishLocked(end, Outcome::kReleased);
       return;
     }
-    if (ending == ClientSession::Ending::kUnacknowledged && input_ == Input::kEnded) {
+    if (ending == SessionPort::Ending::kUnacknowledged && input_ == Input::kEnded) {
       writing_ = false;  // no ack can come any more
       FinishLocked(Lost(), Outcome::kLost);
       return;
@@ -219,9 +219,9 @@ bool SessionCall::IsStalled(Duration waited) {
   // A session that the daemon has ended is not kept for a client that does not read.
   Status end;
   if (waited >= kTimeAfterEnd && stream_.SessionEnded(&end) && !end.ok()) return true;
-  DaemonService& service = *environment_.stream.service;
-  auto timeouts = service.GetTimeouts(stream_.session_id());
-  if (!timeouts.ok()) timeouts = service.GetTimeouts(0);  // it has been released
+  Admin& admin = environment_.stream.service->admin();
+  auto timeouts = admin.GetTimeouts(stream_.session_id());
+  if (!timeouts.ok()) timeouts = admin.GetTimeouts(0);  // it has been released
   return timeouts.ok() && waited >= std::chrono::milliseconds(timeouts->stalled_client_ms);
 }
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/api/errors.h"
+#include "daemon/api/status_reason.h"
 #include "daemon/rpc/reply_conversion.h"
 #include "daemon/rpc/request_conversion.h"
-#include "daemon/session/errors.h"
-#include "daemon/session/status_reason.h"
 
 namespace ttfd {
 namespace {
@@ -193,7 +193,7 @@ bool SessionStream::NextOutput(TimePoint now, grpc::ByteBuffer* message) {
   if (link.full()) AwaitAck(now);
   if (!link.full()) {
     awaits_ack_ = false;
-    SessionOutputBatch batch = session_->TakeOutput(link_->unacknowledged.Limit(kOutputBytes));
+    SessionOutputBatch batch = session_->TakeOutput(link_->budget->Limit(kOutputBytes));
     if (!batch.empty()) {
       Encoder encoder;
       v1::ServerMessage& to = encoder.message();
@@ -216,10 +216,10 @@ bool SessionStream::NextOutput(TimePoint now, grpc::ByteBuffer* message) {
   return true;
 }
 
-ClientSession::Ending SessionStream::CheckEnd(TimePoint now, Status* status) {
+SessionPort::Ending SessionStream::CheckEnd(TimePoint now, Status* status) {
   const bool acknowledged = link_->link.all_acknowledged();
-  ClientSession::Ending ending = session_->CheckEnd(acknowledged, status);
-  if (ending != ClientSession::Ending::kUnacknowledged) return ending;
+  SessionPort::Ending ending = session_->CheckEnd(acknowledged, status);
+  if (ending != SessionPort::Ending::kUnacknowledged) return ending;
   AwaitAck(now);
   if (!link_->link.all_acknowledged()) return ending;
   return session_->CheckEnd(true, status);

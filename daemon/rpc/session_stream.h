@@ -11,9 +11,9 @@
 #include <atomic>
 #include <memory>
 
+#include "daemon/api/session_port.h"
 #include "daemon/rpc/message_scan.h"
 #include "daemon/rpc/session_link.h"
-#include "daemon/session/service.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "ttfd/v1/ttfd.pb.h"
@@ -48,7 +48,7 @@ class SessionStream {
   // The next message to write. False: there is none now.
   bool Next(TimePoint now, grpc::ByteBuffer* message);
   // Whether the connection is to end, and how: after Next returned false.
-  ClientSession::Ending CheckEnd(TimePoint now, Status* status);
+  SessionPort::Ending CheckEnd(TimePoint now, Status* status);
   // Since when there has been nothing more to write, but for what the client has not acknowledged. TimePoint::max(): it
   // is not so.
   TimePoint awaits_ack_since() const { return awaits_ack_ ? ack_wait_since_ : TimePoint::max(); }
@@ -64,7 +64,7 @@ class SessionStream {
   uint64_t session_id() const { return session_->welcome().session; }
   // The session has ended, whatever is still to be written.
   bool SessionEnded(Status* status) {
-    return session_->CheckEnd(false, status) == ClientSession::Ending::kEnded;
+    return session_->CheckEnd(false, status) == SessionPort::Ending::kEnded;
   }
   // Nothing more will be read or written. Not needed once CheckEnd returned kEnded.
   void Abandon(bool lost) { session_->Abandon(lost); }
@@ -82,7 +82,7 @@ class SessionStream {
   SessionOutput* const output_;
 
   // Set by the first Read, then constant.
-  std::shared_ptr<ClientSession> session_;
+  std::shared_ptr<SessionPort> session_;
   std::shared_ptr<SessionLink> link_;
   bool asked_for_lease_ = false;
   uint64_t received_ = 0;  // from the client, on connections before this one

@@ -5,7 +5,7 @@
 
 namespace ttfd {
 
-StatusCall* StatusCall::Start(DaemonService& daemon, v1::DaemonStatus* response) {
+StatusCall* StatusCall::Start(Admin& daemon, v1::DaemonStatus* response) {
   auto* const call = new StatusCall(daemon, response);
   call->Sample();
   return call;

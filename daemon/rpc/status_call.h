@@ -6,8 +6,8 @@
 
 #include <array>
 
+#include "daemon/api/admin.h"
 #include "daemon/rpc/reading_wait.h"
-#include "daemon/session/service.h"
 #include "ttfd/v1/admin.pb.h"
 
 namespace ttfd {
@@ -16,16 +16,15 @@ namespace ttfd {
 class StatusCall final : public grpc::ServerUnaryReactor {
  public:
   // `daemon` and `response` outlive the call.
-  static StatusCall* Start(DaemonService& daemon, v1::DaemonStatus* response);
+  static StatusCall* Start(Admin& daemon, v1::DaemonStatus* response);
 
   void OnDone() override { delete this; }
 
  private:
-  StatusCall(DaemonService& daemon, v1::DaemonStatus* response)
-      : daemon_(daemon), response_(response) {}
+  StatusCall(Admin& daemon, v1::DaemonStatus* response) : daemon_(daemon), response_(response) {}
   void Sample();
 
-  DaemonService& daemon_;
+  Admin& daemon_;
   v1::DaemonStatus* const response_;
   ReadingWait reading_;
   // One for each sample but the first: an alarm may not be set again while it calls back.

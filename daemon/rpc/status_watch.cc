@@ -3,13 +3,13 @@
 
 #include <utility>
 
+#include "daemon/api/errors.h"
 #include "daemon/rpc/admin_conversion.h"
 #include "daemon/rpc/call_status.h"
-#include "daemon/session/errors.h"
 
 namespace ttfd {
 
-StatusWatch* StatusWatch::Start(DaemonService& daemon, const Status& allowed,
+StatusWatch* StatusWatch::Start(Admin& daemon, const Status& allowed,
                                 const v1::WatchStatusRequest& request) {
   const uint32_t interval_ms = request.has_interval_ms() ? request.interval_ms() : kDefaultMs;
   std::shared_ptr<StatusWatch> call(new StatusWatch(daemon, interval_ms));

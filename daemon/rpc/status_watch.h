@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "daemon/api/admin.h"
 #include "daemon/rpc/reading_wait.h"
-#include "daemon/session/service.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 #include "ttfd/v1/admin.pb.h"
@@ -24,7 +24,7 @@ class StatusWatch final : public grpc::ServerWriteReactor<v1::DaemonStatus> {
 
   // The call owns itself until gRPC is done with it. Ends at once with `allowed` if that is an error. `daemon` outlives
   // every call.
-  static StatusWatch* Start(DaemonService& daemon, const Status& allowed,
+  static StatusWatch* Start(Admin& daemon, const Status& allowed,
                             const v1::WatchStatusRequest& request);
 
   void OnWriteDone(bool ok) override;
@@ -32,14 +32,14 @@ class StatusWatch final : public grpc::ServerWriteReactor<v1::DaemonStatus> {
   void OnDone() override;
 
  private:
-  StatusWatch(DaemonService& daemon, uint32_t interval_ms)
+  StatusWatch(Admin& daemon, uint32_t interval_ms)
       : daemon_(daemon), interval_(std::chrono::milliseconds(interval_ms)) {}
   // Once the card was read: writes the status if it has changed, else samples after the interval.
   void Sample() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SampleAfter(std::chrono::milliseconds time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  DaemonService& daemon_;
+  Admin& daemon_;
   const std::chrono::milliseconds interval_;
   Mutex mu_;
   std::shared_ptr<StatusWatch> self_ ABSL_GUARDED_BY(mu_);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/session/payload.h"
+#include "daemon/session/quarantine.h"
 
 namespace ttfd {
 
@@ -58,7 +59,7 @@ Duration BatchDecoder::StartWithin(const BatchRequest& batch) const {
 
 Refusal BatchDecoder::CheckBatch(const BatchRequest& batch,
                                  std::vector<QueuePosition>* waits) const {
-  const SessionLimits& limits = parts_.environment.limits;
+  const SessionLimits& limits = parts_.limits;
   if (batch.commands.size() > limits.commands_per_batch) {
     return LimitError("batch.commands", "commands_per_batch", limits.commands_per_batch, 0,
                       fmt::format("a batch of {} commands", batch.commands.size()));
@@ -100,7 +101,7 @@ std::shared_ptr<Operation> BatchDecoder::MakeOperation(SessionQueue& queue, uint
 
 bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudget* budget) {
   std::shared_ptr<Operation> op = std::move(batch_->op);
-  if (!queue.accepts()) {
+  if (!queue.errors.accepts()) {
     AppendUnexecuted(queue, one);
     return true;
   }
@@ -132,7 +133,7 @@ bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudg
   }
   if (auto* load = std::get_if<LoadKernelOperation>(&op->body);
       load != nullptr && load->stage == LoadKernelOperation::Stage::kLoading) {
-    parts_.issuer.LoadOnHost(*op, *load);
+    parts_.preparer.LoadOnHost(*op, *load);
   } else if (inline_bytes > 0) {
     op->held.payload_bytes = inline_bytes;
     op->held.payload = std::min(inline_bytes, one.cost);
@@ -141,23 +142,23 @@ bool BatchDecoder::AppendOne(SessionQueue& queue, const Arriving& one, InputBudg
   if (auto* free = std::get_if<FreeOperation>(&op->body))
     parts_.frees.Add(free, queue, parts_.queues);
   parts_.queues.AddDeadline(start_by);
-  queue.operations.push_back(std::move(op));
+  queue.timeline.Append(std::move(op));
   return true;
 }
 
 // To a queue that has failed, or will with the command before.
 void BatchDecoder::AppendUnexecuted(SessionQueue& queue, const Arriving& one) {
-  if (queue.failed()) return AppendToFailed(queue, one, queue.cause);
-  if (queue.never_opened) return AppendToFailed(queue, one, {queue.id, 0});
+  if (queue.errors.failed()) return AppendToFailed(queue, one, queue.errors.cause());
+  if (queue.errors.never_opened()) return AppendToFailed(queue, one, {queue.id, 0});
   // Reported with the error before it, whose operation keeps what it costs.
-  Unexecuted(queue, one, {queue.id, queue.failing_from});
-  queue.operations.back()->held.total += one.cost;
+  Unexecuted(queue, one, {queue.id, queue.errors.failing_from()});
+  queue.timeline.back()->held.total += one.cost;
 }
 
 void BatchDecoder::AppendToFailed(SessionQueue& queue, const Arriving& one, QueuePosition cause) {
   Unexecuted(queue, one, cause);
   parts_.outbox.AddError(queue.id, one.value, one.value, CausedByError(cause));
-  queue.failures.Add(one.value, one.value, cause);
+  queue.errors.history().Add(one.value, one.value, cause);
   parts_.queues.End(queue, one.value, 1, one.cost);
 }
 
@@ -165,11 +166,11 @@ void BatchDecoder::AppendToFailed(SessionQueue& queue, const Arriving& one, Queu
 bool BatchDecoder::AppendBarrier(SessionQueue& queue, const Arriving& one, TimePoint start_by,
                                  bool waits) {
   if (waits) return false;
-  if (queue.operations.empty()) {
+  if (queue.timeline.empty()) {
     parts_.queues.End(queue, one.value, 1, one.cost);
     return true;
   }
-  Operation& last = *queue.operations.back();
+  Operation& last = *queue.timeline.back();
   if (!std::holds_alternative<BarrierOperation>(last.body) || last.start_by != start_by)
     return false;
   last.last_value = one.value;
@@ -184,7 +185,7 @@ void BatchDecoder::AppendRefused(SessionQueue& queue, std::shared_ptr<Operation>
   op->waits.clear();
   op->held.total = one.cost;
   Operation* const refused = op.get();
-  queue.operations.push_back(std::move(op));
+  queue.timeline.Append(std::move(op));
   queue.MarkFailed(refused, std::move(error));
 }
 
@@ -193,17 +194,17 @@ void BatchDecoder::Unexecuted(SessionQueue& queue, const Arriving& one, QueuePos
   const uint64_t handle = Decoder::CreatedHandle(one.request);
   if (handle == 0) return;
   if (parts_.handles.MarkFailed(handle, {queue.id, one.value}, cause))
-    queue.failed_handles.push_back(handle);
+    queue.errors.AddFailedHandle(handle);
 }
 
 void BatchDecoder::ClearError(SessionQueue& queue, uint64_t value) {
-  if (!queue.failed() || value < queue.failed_value || value > queue.sent) return;
-  queue.failed_value = 0;
+  if (!queue.errors.failed() || value < queue.errors.failed_value() || value > queue.sent) return;
+  queue.errors.Clear();
   ReclaimFailedHandles(queue);
 }
 
 void BatchDecoder::ReclaimFailedHandles(SessionQueue& queue) {
-  for (const uint64_t handle : std::exchange(queue.failed_handles, {}))
+  for (const uint64_t handle : queue.errors.TakeFailedHandles())
     parts_.handles.RemoveFailed(handle);
 }
 

@@ -9,11 +9,10 @@
 
 #include "daemon/session/decoder.h"
 #include "daemon/session/deferred_frees.h"
-#include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
 #include "daemon/session/input_budget.h"
-#include "daemon/session/issuer.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/preparer.h"
 #include "daemon/session/session_queues.h"
 #include "daemon/session/timeouts.h"
 #include "daemon/session/window_account.h"
@@ -22,7 +21,8 @@ namespace ttfd {
 
 // Parts of a session that its decoders work on, and that outlive them.
 struct DecoderParts {
-  SessionEnvironment& environment;
+  const SessionLimits& limits;
+  CardResources& card;
   Outbox& outbox;
   const Timeouts& timeouts;
   SessionUse& use;
@@ -30,7 +30,7 @@ struct DecoderParts {
   HandleTable& handles;
   SessionQueues& queues;
   DeferredFrees& frees;
-  Issuer& issuer;
+  Preparer& preparer;
 };
 
 // The client sent something for a queue that it did not open: a protocol error.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/session/decoder.h"
+#include "daemon/session/decode_commands.h"
 #include "daemon/session/program_parts.h"
 #include "runtime/command/tile_set.h"
 
@@ -27,12 +27,9 @@ Refusal CheckShards(const AllocateRequest& request) {
   return std::nullopt;
 }
 
-}  // namespace
-
 // Workers in the order of the ranges, each range row by row.
-Refusal Decoder::ListWorkers(const std::vector<CoreRange>& ranges, const char* field,
-                             std::vector<uint32_t>* workers) const {
-  const GridSize grid = environment_.card.grid;
+Refusal ListWorkers(const std::vector<CoreRange>& ranges, GridSize grid, const char* field,
+                    std::vector<uint32_t>* workers) {
   if (Refusal refusal = CheckCores(ranges, grid, field)) return refusal;
   TileSet named;
   for (const CoreRange& range : ranges) {
@@ -50,13 +47,13 @@ Refusal Decoder::ListWorkers(const std::vector<CoreRange>& ranges, const char* f
   return std::nullopt;
 }
 
-Refusal Decoder::CheckL1(const AllocateRequest& request, Buffer* buffer) const {
+Refusal PlaceInL1(const AllocateRequest& request, GridSize grid, Buffer* buffer) {
   buffer->memory = MemoryKind::kL1;
   const bool sharded = request.place == BufferPlace::kL1Sharded;
   if (!sharded && request.cores.empty()) return std::nullopt;
   const char* const field = sharded ? "allocate.l1_sharded.cores" : "allocate.l1.cores";
   auto cores = std::make_shared<CoreLayout>();
-  if (Refusal refusal = ListWorkers(request.cores, field, &cores->workers)) return refusal;
+  if (Refusal refusal = ListWorkers(request.cores, grid, field, &cores->workers)) return refusal;
   buffer->cores = buffer->whole_cores = cores;
   if (!sharded) return std::nullopt;
   if (Refusal refusal = CheckShards(request)) return refusal;
@@ -75,8 +72,7 @@ Refusal Decoder::CheckL1(const AllocateRequest& request, Buffer* buffer) const {
   return std::nullopt;
 }
 
-Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) const {
-  const CardDescription& card = environment_.card;
+Refusal PlaceBuffer(const AllocateRequest& request, const CardDescription& card, Buffer* buffer) {
   switch (request.place) {
     case BufferPlace::kDramInterleaved:
       if (!request.cores.empty()) {
@@ -93,7 +89,7 @@ Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) cons
       break;
     case BufferPlace::kL1Interleaved:
     case BufferPlace::kL1Sharded:
-      if (Refusal refusal = CheckL1(request, buffer)) return refusal;
+      if (Refusal refusal = PlaceInL1(request, card.grid, buffer)) return refusal;
       break;
     case BufferPlace::kUnset:
       return UnsupportedError("allocate.place",
@@ -105,8 +101,11 @@ Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) cons
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(AllocateRequest& request, Operation* op) {
-  if (Refusal refusal = handles_.CheckNew(request.handle, ObjectKind::kBuffer, "allocate.handle"))
+}  // namespace
+
+Refusal DecodeCommand(const DecodeContext& context, AllocateRequest& request) {
+  if (Refusal refusal =
+          context.handles.CheckNew(request.handle, ObjectKind::kBuffer, "allocate.handle"))
     return refusal;
   if (request.size_bytes == 0 || request.size_bytes > kMaxApiNumber) {
     return InvalidError("allocate.size_bytes", "a buffer of {} bytes; 1 to 2^53 - 1 are allowed",
@@ -116,27 +115,30 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Operation* op) {
     return InvalidError("allocate.page_bytes", "pages of {} bytes; 1 to {} are allowed",
                         request.page_bytes, kMaxPageBytes);
   }
-  auto buffer = std::make_shared<Buffer>(QueuePosition{op->queue->id, op->first_value});
+  auto buffer =
+      std::make_shared<Buffer>(QueuePosition{context.op.queue->id, context.op.first_value});
   buffer->size_bytes = request.size_bytes;
   buffer->page_bytes = request.page_bytes;
-  buffer->owner = handles_.OwnerOf(request.handle);
-  if (Refusal refusal = CheckPlace(request, buffer.get())) return refusal;
+  buffer->owner = context.handles.OwnerOf(request.handle);
+  if (Refusal refusal = PlaceBuffer(request, context.card.description, buffer.get()))
+    return refusal;
   // The range is taken in every bank, whichever of them the buffer lies in.
   const bool dram = buffer->memory == MemoryKind::kDram;
-  const uint64_t quota = buffer->bank_bytes * (dram ? environment_.card.dram_banks : 1);
-  if (Refusal refusal = handles_.Charge(buffer.get(), quota, "allocate.size_bytes")) return refusal;
+  const uint64_t quota = buffer->bank_bytes * (dram ? context.card.description.dram_banks : 1);
+  if (Refusal refusal = context.handles.Charge(buffer.get(), quota, "allocate.size_bytes"))
+    return refusal;
   // Memory is found now if that is possible, and when the command's turn comes if something is about to be freed.
-  if (handles_.MayHold(*buffer) || !frees_.pending()) {
-    const Status allocated = buffer->Allocate(*environment_.memory);
+  if (context.handles.MayHold(*buffer) || !context.frees.pending()) {
+    const Status allocated = buffer->Allocate(context.card.memory);
     if (allocated.ok()) {
-      handles_.Hold(buffer.get());
-    } else if (!frees_.pending()) {
-      handles_.Discharge(buffer.get());
-      return environment_.memory->OutOfMemory(buffer->memory, allocated, "allocate.size_bytes");
+      context.handles.Hold(buffer.get());
+    } else if (!context.frees.pending()) {
+      context.handles.Discharge(buffer.get());
+      return context.card.memory.OutOfMemory(buffer->memory, allocated, "allocate.size_bytes");
     }
   }
-  handles_.Add(request.handle, buffer);
-  op->body = AllocateOperation{request.handle, std::move(buffer), 0};
+  context.handles.Add(request.handle, buffer);
+  context.op.body = AllocateOperation{request.handle, std::move(buffer), 0};
   return std::nullopt;
 }
 

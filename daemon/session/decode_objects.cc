@@ -3,7 +3,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "daemon/session/decoder.h"
+#include "daemon/session/decode_commands.h"
 #include "daemon/session/program_parts.h"
 #include "daemon/session/sha256.h"
 #include "daemon/session/transfer_checks.h"
@@ -12,22 +12,15 @@ namespace ttfd {
 namespace {
 
 constexpr size_t kKernelNameBytes = 128;  // in messages
-constexpr uint32_t kTransferQueue = 2;    // QueueKind of the API; 0 and 1 are compute
 
 }  // namespace
 
-Refusal Decoder::CheckDevice(uint32_t device, const char* field) const {
-  if (device == 0) return std::nullopt;
-  return UnsupportedError(field,
-                          fmt::format("device {}; this daemon serves one card, device 0", device));
-}
-
-Refusal Decoder::DecodeOne(FreeRequest& request, Operation* op) {
+Refusal DecodeCommand(const DecodeContext& context, FreeRequest& request) {
   FreeOperation free;
   if (request.handles.empty()) return InvalidError("free.handles", "no handles; name at least one");
   std::unordered_set<uint64_t> seen;
   for (const uint64_t handle : request.handles) {
-    std::shared_ptr<Object> object = handles_.Find(handle);
+    std::shared_ptr<Object> object = context.handles.Find(handle);
     if (object == nullptr) return UnknownHandleError("free.handles", handle);
     if (object->state == Object::State::kFailed) return CausedByError(object->cause);
     if (!seen.insert(handle).second) {
@@ -38,22 +31,22 @@ Refusal Decoder::DecodeOne(FreeRequest& request, Operation* op) {
       if (finished.value == 0) {
         return InvalidError("free.handles", "trace {} is not recorded to its end yet", handle);
       }
-      DependOn(finished, op);
+      context.DependOn(finished);
     }
-    DependOn(*object, op);
+    context.DependOn(*object);
     free.freed.emplace_back(handle, std::move(object));
   }
   for (const auto& [handle, object] : free.freed) {
-    handles_.Remove(handle, object.get());
-    handles_.Discharge(object.get());
+    context.handles.Remove(handle, object.get());
+    context.handles.Discharge(object.get());
   }
-  op->body = std::move(free);
+  context.op.body = std::move(free);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(LoadKernelRequest& request, Operation* op) {
+Refusal DecodeCommand(const DecodeContext& context, LoadKernelRequest& request) {
   if (Refusal refusal =
-          handles_.CheckNew(request.handle, ObjectKind::kKernel, "load_kernel.handle"))
+          context.handles.CheckNew(request.handle, ObjectKind::kKernel, "load_kernel.handle"))
     return refusal;
   if (!request.sha256.empty() && request.sha256.size() != kSha256Bytes) {
     return InvalidError("load_kernel.sha256", "{} bytes; a SHA-256 has {}", request.sha256.size(),
@@ -72,17 +65,18 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Operation* op) {
   }
   if (has_bytes && request.size == 0)
     return InvalidError("load_kernel.size", "a kernel of 0 bytes");
-  if (request.size > environment_.limits.kernel_elf_bytes) {
-    return LimitError("load_kernel.size", "kernel_elf_bytes", environment_.limits.kernel_elf_bytes,
-                      0, fmt::format("a kernel ELF of {} bytes", request.size));
+  if (request.size > context.limits.kernel_elf_bytes) {
+    return LimitError("load_kernel.size", "kernel_elf_bytes", context.limits.kernel_elf_bytes, 0,
+                      fmt::format("a kernel ELF of {} bytes", request.size));
   }
   if (request.is_inline) {
-    if (Refusal refusal = CheckInline(environment_.limits, request.size,
-                                      request.inline_bytes.size(), "load_kernel.inline")) {
+    if (Refusal refusal = CheckInline(context.limits, request.size, request.inline_bytes.size(),
+                                      "load_kernel.inline")) {
       return refusal;
     }
   }
-  auto kernel = std::make_shared<Kernel>(QueuePosition{op->queue->id, op->first_value});
+  auto kernel =
+      std::make_shared<Kernel>(QueuePosition{context.op.queue->id, context.op.first_value});
   LoadKernelOperation load;
   load.handle = request.handle;
   load.kernel = kernel;
@@ -95,66 +89,31 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Operation* op) {
   } else if (request.streamed) {
     load.stage = LoadKernelOperation::Stage::kReceiving;
   }
-  op->body = std::move(load);
-  handles_.Add(request.handle, std::move(kernel));
+  context.op.body = std::move(load);
+  context.handles.Add(request.handle, std::move(kernel));
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(CreateProgramRequest& request, Operation* op) {
+Refusal DecodeCommand(const DecodeContext& context, CreateProgramRequest& request) {
   if (Refusal refusal =
-          handles_.CheckNew(request.handle, ObjectKind::kProgram, "create_program.handle"))
+          context.handles.CheckNew(request.handle, ObjectKind::kProgram, "create_program.handle"))
     return refusal;
   CreateProgramOperation create;
   create.handle = request.handle;
-  create.program = std::make_shared<ProgramObject>(QueuePosition{op->queue->id, op->first_value});
-  if (Refusal refusal = ResolveParts(request, handles_, environment_.card.grid, &create)) {
+  create.program =
+      std::make_shared<ProgramObject>(QueuePosition{context.op.queue->id, context.op.first_value});
+  if (Refusal refusal =
+          ResolveParts(request, context.handles, context.card.description.grid, &create)) {
     return refusal;
   }
-  for (const auto& kernel : create.kernels) DependOn(*kernel, op);
+  for (const auto& kernel : create.kernels) context.DependOn(*kernel);
   for (const auto& buffer : create.buffers) {
-    if (buffer != nullptr) DependOn(*buffer, op);
+    if (buffer != nullptr) context.DependOn(*buffer);
   }
   create.request = std::move(request);
-  handles_.Add(create.handle, create.program);
-  op->body = std::move(create);
+  context.handles.Add(create.handle, create.program);
+  context.op.body = std::move(create);
   return std::nullopt;
-}
-
-Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, Route* route) const {
-  if (Refusal refusal = CheckDevice(request.device, "open_queue.device")) return refusal;
-  if (request.kind > kTransferQueue) {
-    return UnsupportedError(
-        "open_queue.kind",
-        fmt::format("queue kind {}; COMPUTE and TRANSFER are known", request.kind));
-  }
-  route->hardware_queue = request.kind == kTransferQueue ? 1 : 0;
-  if (!request.workers.empty()) {
-    if (Refusal refusal =
-            CheckCores(request.workers, environment_.card.grid, "open_queue.workers")) {
-      return refusal;
-    }
-  }
-  for (const CoreRange& range : request.workers) {
-    const TileSet tiles = TilesOf(range, environment_.card.grid);
-    if ((route->workers & tiles).any()) {
-      return InvalidError("open_queue.workers",
-                          "core range ({},{})-({},{}) overlaps another; name each worker once",
-                          range.x0, range.y0, range.x1, range.y1);
-    }
-    route->workers |= tiles;
-  }
-  if (workers_.any() && (route->workers & ~workers_).any()) {
-    return InvalidError("open_queue.workers",
-                        "{} of these workers are not in the lease under which this session works",
-                        (route->workers & ~workers_).count());
-  }
-  if (route->workers.none()) route->workers = workers_;
-  return std::nullopt;
-}
-
-Refusal Decoder::DecodeOne(UnknownRequest&, Operation*) {
-  return UnsupportedError("command.op",
-                          "a command that is not set, or that this daemon does not know");
 }
 
 }  // namespace ttfd

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "daemon/session/errors.h"
-#include "daemon/session/reply.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/reply.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 #include "runtime/card/card.h"

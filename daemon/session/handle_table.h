@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 #include "daemon/session/objects.h"
 
 namespace ttfd {

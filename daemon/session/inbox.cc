@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "daemon/session/errors.h"
-#include "daemon/session/status_reason.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/status_reason.h"
 
 namespace ttfd {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "daemon/api/request.h"
+#include "daemon/api/session_port.h"
 #include "daemon/session/receive_window.h"
-#include "daemon/session/request.h"
 #include "daemon/session/resume_token.h"
-#include "daemon/session/service.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 

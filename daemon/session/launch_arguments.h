@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/request.h"
 #include "daemon/session/objects.h"
-#include "daemon/session/request.h"
 #include "runtime/command/program.h"
 
 namespace ttfd {

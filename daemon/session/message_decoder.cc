@@ -18,13 +18,13 @@ Status ProtocolError(const char* field, fmt::format_string<Args...> format, Args
 }  // namespace
 
 MessageDecoder::MessageDecoder(const DecoderParts& parts, const TileSet& workers)
-    : environment_(parts.environment),
+    : limits_(parts.limits),
       outbox_(parts.outbox),
       use_(parts.use),
       window_(parts.window),
       queues_(parts.queues),
-      issuer_(parts.issuer),
-      decoder_(parts.environment, parts.handles, parts.frees, workers),
+      preparer_(parts.preparer),
+      decoder_(parts.limits, parts.card, parts.handles, parts.frees, workers),
       batches_(parts, decoder_) {}
 
 // ---- messages
@@ -72,7 +72,7 @@ StatusOr<MessageDecoder::End> MessageDecoder::Continue(InputBudget* budget) {
 Status MessageDecoder::OpenQueue(const OpenQueueRequest& request) {
   const SessionQueue* const known = queues_.Find(request.queue);
   Refusal refusal;
-  if (known != nullptr && !known->never_opened) {
+  if (known != nullptr && !known->errors.never_opened()) {
     refusal = MakeError(StatusCode::kAlreadyExists, reason::kInvalid, "open_queue.queue",
                         "queue {} is open already, and stays as it is", request.queue);
   } else {
@@ -81,13 +81,13 @@ Status MessageDecoder::OpenQueue(const OpenQueueRequest& request) {
   if (!refusal) return OkStatus();
   if (known == nullptr) {
     // Commands for it may follow, sent before the client has the error.
-    const uint64_t most = uint64_t{2} * environment_.limits.queues;
+    const uint64_t most = uint64_t{2} * limits_.queues;
     if (queues_.all().size() >= most) {
-      return ToStatus(LimitError(
-          "open_queue.queue", "queues", environment_.limits.queues, use_.used(Resource::kQueues),
-          fmt::format("{} queues open or refused", queues_.all().size() + 1)));
+      return ToStatus(
+          LimitError("open_queue.queue", "queues", limits_.queues, use_.used(Resource::kQueues),
+                     fmt::format("{} queues open or refused", queues_.all().size() + 1)));
     }
-    queues_.Open(request.queue, Route()).never_opened = true;
+    queues_.Open(request.queue, Route()).errors.set_never_opened(true);
   }
   outbox_.SetOpenError(request.queue, *refusal);
   return OkStatus();
@@ -100,7 +100,7 @@ Refusal MessageDecoder::OpenNow(const OpenQueueRequest& request) {
     return refusal;
   }
   SessionQueue& queue = queues_.Open(request.queue, route);
-  queue.never_opened = false;
+  queue.errors.set_never_opened(false);
   batches_.ReclaimFailedHandles(queue);
   CountQueues();
   return std::nullopt;
@@ -108,7 +108,7 @@ Refusal MessageDecoder::OpenNow(const OpenQueueRequest& request) {
 
 void MessageDecoder::CountQueues() {
   uint64_t open = 0;
-  for (const auto& entry : queues_.all()) open += entry.second.never_opened ? 0 : 1;
+  for (const auto& entry : queues_.all()) open += entry.second.errors.never_opened() ? 0 : 1;
   use_.Set(Resource::kQueues, open);
 }
 
@@ -117,20 +117,19 @@ void MessageDecoder::CountQueues() {
 Status MessageDecoder::Supply(DataChunk& chunk) {
   SessionQueue* const found = queues_.Find(chunk.queue);
   if (found == nullptr) return UnknownQueue(chunk.queue);
-  const SessionLimits& limits = environment_.limits;
+  const SessionLimits& limits = limits_;
   if (chunk.payload.size() > limits.chunk_bytes) {
     return ToStatus(LimitError("data.payload", "chunk_bytes", limits.chunk_bytes, 0,
                                fmt::format("a chunk of {} bytes", chunk.payload.size())));
   }
   SessionQueue& queue = *found;
-  Operation* const op = queue.Find(chunk.value);
-  const bool runs =
-      op != nullptr && !op->error && !(queue.failing() && chunk.value >= queue.failing_from);
+  Operation* const op = queue.timeline.Find(chunk.value);
+  const bool runs = op != nullptr && !op->error && !queue.errors.IsFailing(chunk.value);
   if (runs) return TakeChunk(queue, *op, chunk);
   const bool unexecuted =
       chunk.value != 0 && chunk.value <= queue.sent &&
-      (!queue.Ended(chunk.value) || queue.failures.CauseOf(chunk.value) != nullptr ||
-       queue.failures.OutcomeUnknown(chunk.value));
+      (!queue.Ended(chunk.value) || queue.errors.history().CauseOf(chunk.value) != nullptr ||
+       queue.errors.history().OutcomeUnknown(chunk.value));
   if (unexecuted) return OkStatus();  // sent before the client had the error
   return ProtocolError("data.value", "data for command {} of queue {}, which expects none",
                        chunk.value, chunk.queue);
@@ -170,7 +169,7 @@ Status MessageDecoder::TakeChunk(SessionQueue& queue, Operation& op, DataChunk& 
   }
   load->bytes += chunk.payload;
   if (load->bytes.size() < size) return OkStatus();
-  issuer_.LoadOnHost(op, *load);
+  preparer_.LoadOnHost(op, *load);
   return OkStatus();
 }
 
@@ -203,26 +202,13 @@ Status MessageDecoder::Cancel(const QueuePosition& from) {
   SessionQueue* const known = queues_.Find(from.queue);
   if (known == nullptr) return UnknownQueue(from.queue);
   SessionQueue& queue = *known;
-  auto found =
-      std::lower_bound(queue.operations.begin(), queue.operations.end(), from.value,
-                       [](const auto& op, uint64_t wanted) { return op->last_value < wanted; });
-  while (found != queue.operations.end() && (*found)->started()) ++found;
-  if (found == queue.operations.end()) return OkStatus();
-  if ((*found)->first_value < from.value) {
-    // In the middle of a run of barriers: cut it.
-    Operation& before = **found;
-    auto rest = std::make_shared<Operation>();
-    rest->queue = &queue;
-    rest->first_value = from.value;
-    rest->last_value = std::exchange(before.last_value, from.value - 1);
-    rest->start_by = before.start_by;
-    rest->stage = before.stage;
-    const auto index = static_cast<size_t>(found - queue.operations.begin());
-    if (index < queue.begun) ++queue.begun;
-    if (index < queue.passed) ++queue.passed;
-    found = queue.operations.insert(found + 1, std::move(rest));
-  }
-  Operation& op = **found;
+  QueueTimeline& timeline = queue.timeline;
+  size_t index = timeline.IndexOf(from.value);
+  while (index < timeline.size() && timeline.at(index)->started()) ++index;
+  if (index == timeline.size()) return OkStatus();
+  // In the middle of a run of barriers: cut it.
+  if (timeline.at(index)->first_value < from.value) timeline.Split(index++, from.value);
+  Operation& op = *timeline.at(index);
   if (!op.error) {
     op.error_through = queue.sent;
     queue.MarkFailed(&op, MakeError(StatusCode::kCancelled, reason::kCancelled, "",
@@ -233,7 +219,7 @@ Status MessageDecoder::Cancel(const QueuePosition& from) {
 
 void MessageDecoder::FinishInput() {
   for (auto& [id, queue] : queues_.all()) {
-    for (const auto& op : queue.operations) {
+    for (const auto& op : queue.timeline.all()) {
       if (!op->LacksData()) continue;
       queue.MarkFailed(
           op.get(),

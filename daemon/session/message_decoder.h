@@ -8,10 +8,9 @@
 
 #include "daemon/session/batch_decoder.h"
 #include "daemon/session/decoder.h"
-#include "daemon/session/environment.h"
 #include "daemon/session/input_budget.h"
-#include "daemon/session/issuer.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/preparer.h"
 #include "daemon/session/session_queues.h"
 #include "daemon/session/window_account.h"
 
@@ -69,12 +68,12 @@ class MessageDecoder {
   // Commands whose data has not come end with an error.
   void FinishInput();
 
-  SessionEnvironment& environment_;
+  const SessionLimits& limits_;
   Outbox& outbox_;
   SessionUse& use_;
   WindowAccount& window_;
   SessionQueues& queues_;
-  Issuer& issuer_;
+  Preparer& preparer_;
   Decoder decoder_;
   BatchDecoder batches_;
   std::optional<OpenMessage> message_;

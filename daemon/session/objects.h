@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/api/request.h"
 #include "daemon/session/device_memory.h"
-#include "daemon/session/request.h"
 #include "daemon/session/usage.h"
 #include "runtime/base/clock.h"
 #include "runtime/command/program.h"

@@ -13,11 +13,11 @@
 #include <variant>
 #include <vector>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/request.h"
 #include "daemon/session/kernel_store.h"
 #include "daemon/session/objects.h"
 #include "daemon/session/receive_window.h"
-#include "daemon/session/request.h"
 #include "daemon/session/slice.h"
 #include "daemon/session/trace_layout.h"
 
@@ -156,6 +156,9 @@ using OperationBody =
                  CreateProgramOperation, RecordTraceOperation, ReplayTraceOperation>;
 
 struct SessionQueue;
+
+// Whether an operation may begin. kRefused: never.
+enum class Readiness : uint8_t { kReady, kBlocked, kRefused };
 
 struct Operation : std::enable_shared_from_this<Operation> {
   SessionQueue* queue = nullptr;

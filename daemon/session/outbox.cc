@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 
 namespace ttfd {
 
@@ -12,10 +12,10 @@ Outbox::Outbox(ReceiveWindow& window, const SessionLimits& limits, std::shared_p
                bool waits_for_lease)
     : window_(window),
       newest_(newest),
+      use_(limits, std::move(user)),
       connection_(connection),
       waits_for_lease_(waits_for_lease),
       advertised_(window.granted()) {
-  use_.Attach(limits, std::move(user));
   newest_ = connection.output;
 }
 
@@ -147,24 +147,23 @@ SessionOutputBatch Outbox::Take(const SessionOutput* from, uint64_t max_bytes, b
   return batch;
 }
 
-ClientSession::Ending Outbox::CheckEnd(const SessionOutput* from, bool acknowledged,
-                                       Status* status) {
+SessionPort::Ending Outbox::CheckEnd(const SessionOutput* from, bool acknowledged, Status* status) {
   MutexLock lock(&mu_);
   if (from != newest_) {
     *status = SessionReplaced();
-    return ClientSession::Ending::kEnded;
+    return SessionPort::Ending::kEnded;
   }
   if (end_) {
     *status = *end_;
     Disconnected(/*gone=*/true);
-    return ClientSession::Ending::kEnded;
+    return SessionPort::Ending::kEnded;
   }
-  if (!ends_after_output_ || !buffer_.empty()) return ClientSession::Ending::kOpen;
+  if (!ends_after_output_ || !buffer_.empty()) return SessionPort::Ending::kOpen;
   if (!acknowledged && connection_.reconnect_timeout > Duration::zero()) {
-    return ClientSession::Ending::kUnacknowledged;
+    return SessionPort::Ending::kUnacknowledged;
   }
   acknowledged_.store(true, std::memory_order_release);
-  return ClientSession::Ending::kOpen;
+  return SessionPort::Ending::kOpen;
 }
 
 void Outbox::Disconnected(bool gone) {

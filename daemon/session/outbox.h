@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
+#include "daemon/api/session_port.h"
 #include "daemon/session/output_buffer.h"
 #include "daemon/session/receive_window.h"
-#include "daemon/session/service.h"
 #include "daemon/session/usage.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
@@ -75,12 +75,12 @@ class Outbox {
 
   // ---- The transport.
 
-  // As ClientSession::TakeOutput. `wake`: the session is to be given to the device thread.
+  // As SessionPort::TakeOutput. `wake`: the session is to be given to the device thread.
   SessionOutputBatch Take(const SessionOutput* from, uint64_t max_bytes, bool* wake)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // As ClientSession::CheckEnd. Once it has returned kEnded the connection is gone. What it finds may be new to the
+  // As SessionPort::CheckEnd. Once it has returned kEnded the connection is gone. What it finds may be new to the
   // session, which is to be given to the device thread.
-  ClientSession::Ending CheckEnd(const SessionOutput* from, bool acknowledged, Status* status)
+  SessionPort::Ending CheckEnd(const SessionOutput* from, bool acknowledged, Status* status)
       ABSL_LOCKS_EXCLUDED(mu_);
   // The connection is gone: `lost`, or for good. None: it was not the session's any more.
   std::optional<Connection> Disconnect(const SessionOutput* from, bool lost)

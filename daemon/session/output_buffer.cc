@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 
 namespace ttfd {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/reply.h"
+#include "daemon/api/reply.h"
 
 namespace ttfd {
 

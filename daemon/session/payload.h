@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "daemon/api/request.h"
 #include "daemon/session/operation.h"
-#include "daemon/session/request.h"
 
 namespace ttfd {
 

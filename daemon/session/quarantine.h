@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/reply.h"
+#include "daemon/api/request.h"
 #include "daemon/session/operation.h"
-#include "daemon/session/reply.h"
-#include "daemon/session/request.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 
 namespace ttfd {
 namespace {

@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-#include "daemon/session/reply.h"
+#include "daemon/api/reply.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 

@@ -10,7 +10,7 @@ void Rollback::RemoveObject(SessionQueue& queue, uint64_t handle, Object* object
   // A later Free, which did not happen, gave it its place in the limits back.
   handles_.Discharge(object);
   handles_.Remove(handle, object);
-  if (handles_.MarkFailed(handle, object->creator, cause)) queue.failed_handles.push_back(handle);
+  if (handles_.MarkFailed(handle, object->creator, cause)) queue.errors.AddFailedHandle(handle);
 }
 
 // Reverses what the operation did when it arrived.

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
+#include "daemon/api/reply.h"
 #include "daemon/session/account.h"
-#include "daemon/session/reply.h"
 #include "daemon/session/share.h"
 #include "daemon/session/slice.h"
 #include "runtime/base/clock.h"

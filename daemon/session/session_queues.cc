@@ -21,7 +21,7 @@ void SessionQueues::End(SessionQueue& queue, uint64_t value, uint64_t commands, 
 }
 
 Refusal SessionQueues::CheckWait(const QueuePosition& wait) const {
-  const FailureHistory& failures = At(wait.queue).failures;
+  const FailureHistory& failures = At(wait.queue).errors.history();
   if (const QueuePosition* const cause = failures.CauseOf(wait.value)) return CausedByError(*cause);
   if (!failures.OutcomeUnknown(wait.value)) return std::nullopt;
   return MakeError(StatusCode::kOutOfRange, reason::kInvalid, "batch.waits",
@@ -30,22 +30,88 @@ Refusal SessionQueues::CheckWait(const QueuePosition& wait) const {
                    wait.value, wait.queue, FailureHistory::kRanges);
 }
 
+// An operation may begin when what it waits for has: the scheduler leaves its slices in the queue until those are on
+// the card, and the card does the rest. A failing operation does not get there; its error comes first.
+Readiness SessionQueues::CheckWaits(const Operation& op, ErrorReply* error) const {
+  for (size_t i = 0; i < op.waits.size(); ++i) {
+    const QueuePosition& wait = op.waits[i];
+    const SessionQueue& other = At(wait.queue);
+    if (!other.Begun(wait.value)) return Readiness::kBlocked;
+    if (!other.Ended(wait.value) && other.errors.IsFailing(wait.value)) {
+      return Readiness::kBlocked;
+    }
+    // An object that the operation names says itself whether the command that made it failed.
+    const bool of_object = i >= op.asked_waits;
+    if (of_object && other.errors.history().OutcomeUnknown(wait.value)) continue;
+    if (Refusal refusal = CheckWait(wait)) {
+      *error = *std::move(refusal);
+      return Readiness::kRefused;
+    }
+  }
+  return Readiness::kReady;
+}
+
+void SessionQueues::DropEndedWaits(Operation* op) const {
+  std::erase_if(op->waits, [this](const QueuePosition& wait) { return Ended(wait); });
+}
+
+// Operations that have begun and wait for what failed, or will not run.
+bool SessionQueues::FailWaiters(SessionQueue& queue) {
+  // None waited for a failure when it began: without a new one there is nothing to find.
+  if (!queue.errors.SeesNew(failures())) return false;
+  bool changed = false;
+  const QueueTimeline& timeline = queue.timeline;
+  for (size_t i = 0; i < timeline.size() && i <= timeline.begun(); ++i) {
+    Operation& op = *timeline.at(i);
+    if (op.queued() || op.error) continue;
+    for (const QueuePosition& wait : op.waits) {
+      const SessionQueue& other = At(wait.queue);
+      const QueuePosition* const cause = other.errors.history().CauseOf(wait.value);
+      if (cause != nullptr) {
+        queue.MarkFailed(&op, CausedByError(*cause));
+        return true;
+      }
+      const bool failing = !other.Ended(wait.value) && other.errors.IsFailing(wait.value);
+      if (!failing || queue.errors.IsFailing(op.first_value)) continue;
+      queue.MarkFailedFrom(op);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+bool SessionQueues::WaitsOver(const Operation& op) const {
+  return std::all_of(op.waits.begin(), op.waits.end(),
+                     [this](const QueuePosition& wait) { return Ended(wait); });
+}
+
+// A reset may have taken what it waited for.
+void SessionQueues::AdoptCause(Operation* op) const {
+  for (const QueuePosition& wait : op->waits) {
+    const QueuePosition* const cause = At(wait.queue).errors.history().CauseOf(wait.value);
+    if (cause == nullptr) continue;
+    const ExecutionState state = op->error->execution_state;
+    *op->error = CausedByError(*cause);
+    op->error->execution_state = state;  // it was on the card
+  }
+}
+
 uint64_t SessionQueues::failures() const {
   uint64_t failures = 0;
-  for (const auto& [id, queue] : queues_) failures += queue.times_failed;
+  for (const auto& [id, queue] : queues_) failures += queue.errors.times();
   return failures;
 }
 
 bool SessionQueues::finished() const {
   return std::all_of(queues_.begin(), queues_.end(),
-                     [](const auto& entry) { return entry.second.operations.empty(); });
+                     [](const auto& entry) { return entry.second.timeline.empty(); });
 }
 
 bool SessionQueues::wait_for_data() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
     const SessionQueue& queue = entry.second;
-    if (queue.operations.empty() || queue.slices.next() != nullptr) return false;
-    const Operation& front = *queue.operations.front();
+    if (queue.timeline.empty() || queue.slices.next() != nullptr) return false;
+    const Operation& front = *queue.timeline.front();
     return front.outstanding == 0 && front.LacksData();
   });
 }
@@ -58,8 +124,9 @@ bool SessionQueues::have_slices() const {
 bool SessionQueues::wait_for_output() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
     const SessionQueue& queue = entry.second;
-    return queue.passed < queue.begun && queue.slices.next() == nullptr &&
-           std::holds_alternative<ReadOperation>(queue.operations[queue.passed]->body);
+    const QueueTimeline& timeline = queue.timeline;
+    return timeline.passed() < timeline.begun() && queue.slices.next() == nullptr &&
+           std::holds_alternative<ReadOperation>(timeline.at(timeline.passed())->body);
   });
 }
 

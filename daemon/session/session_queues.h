@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 #include "daemon/session/outbox.h"
 #include "daemon/session/session_queue.h"
 
@@ -34,8 +34,15 @@ class SessionQueues {
 
   // Why a command that its client made wait for this value does not run; none: the value ended well, or has not ended.
   Refusal CheckWait(const QueuePosition& wait) const;
-  // Grows whenever a queue fails, or is known to.
-  uint64_t failures() const;
+  // Whether the values for which an operation waits have begun. kRefused: one has failed; `error` is its error then.
+  Readiness CheckWaits(const Operation& op, ErrorReply* error) const;
+  // The operation waits for values that have not ended.
+  void DropEndedWaits(Operation* op) const;
+  bool WaitsOver(const Operation& op) const;
+  // Fails operations of the queue that have begun and wait for a value that failed, or will not run. True: some did.
+  bool FailWaiters(SessionQueue& queue);
+  // An operation that failed on the card, retryably, has the error of a value that it waits for, if that failed.
+  void AdoptCause(Operation* op) const;
 
   bool finished() const;  // no command has not ended
   // The card has nothing of a streamed command that waits for the client.
@@ -51,6 +58,9 @@ class SessionQueues {
   void ClearDeadlines() { next_deadline_ = TimePoint::max(); }
 
  private:
+  // Grows whenever a queue fails, or is known to.
+  uint64_t failures() const;
+
   Outbox& outbox_;
   const SessionShare& share_;
   std::map<uint32_t, SessionQueue> queues_;

@@ -1,19 +1,13 @@
 // Session and user that are charged for the card's work, and the session's part of a contended card.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+
+#include "daemon/api/priority.h"
 
 namespace ttfd {
 
 class Session;
-
-// A factor of a session's share of the card.
-enum class Priority : uint8_t { kLow = 1, kNormal, kHigh };  // the numbers of the API
-inline const char* PriorityName(Priority priority) {
-  constexpr const char* kNames[] = {"low", "normal", "high"};
-  return kNames[static_cast<size_t>(priority) - 1];
-}
 
 // Constant, and outlives the queues of the session.
 struct SessionShare {

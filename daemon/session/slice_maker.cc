@@ -1,4 +1,4 @@
-// Slices of each kind of command.
+// The next slice of a queue, and of each kind of operation.
 #include "daemon/session/slice_maker.h"
 
 #include <algorithm>
@@ -7,6 +7,45 @@
 #include <utility>
 
 namespace ttfd {
+
+void SliceMaker::MakeNext(SessionQueue& queue) {
+  QueueTimeline& timeline = queue.timeline;
+  while (queue.slices.next() == nullptr && timeline.passed() < timeline.begun()) {
+    const std::shared_ptr<Operation>& operation = timeline.at(timeline.passed());
+    if (operation->error || queue.errors.IsFailing(operation->first_value)) return;
+    Slice slice;
+    if (AllMade(*operation)) {
+      if (!operation->counted) AddWaits(queue, *operation);
+      if (!operation->counted && !queue.after.empty()) queue.slices.AddJoin(operation->last_value);
+      timeline.PassNext();
+      continue;
+    }
+    if (!Next(*operation, &slice)) return;
+    if (!slice.runs_kernels()) slice.timeout = timeouts_.own_operation();
+    slice.first = !std::exchange(operation->counted, true);
+    if (slice.first) AddWaits(queue, *operation);
+    slice.after = std::exchange(queue.after, {});
+    slice.queue = &queue;
+    slice.operation = operation;
+    slice.route = queue.route;
+    slice.times.arrived = operation->arrived;
+    queue.slices.Append(std::move(slice));
+  }
+}
+
+void SliceMaker::AddWaits(SessionQueue& queue, const Operation& op) const {
+  for (const QueuePosition& wait : op.waits) {
+    const SessionQueue& other = queues_.At(wait.queue);
+    if (other.Ended(wait.value)) continue;
+    const auto known = std::find_if(queue.after.begin(), queue.after.end(),
+                                    [&](const QueueWait& one) { return one.queue == &other; });
+    if (known == queue.after.end()) {
+      queue.after.push_back({&other, wait.value});
+    } else {
+      known->value = std::max(known->value, wait.value);
+    }
+  }
+}
 
 bool SliceMaker::Next(Operation& op, Slice* slice) {
   return std::visit([&](auto& one) { return NextOne(one, op, slice); }, op.body);
@@ -30,7 +69,7 @@ bool SliceMaker::AllMade(const Operation& op) {
 }
 
 uint64_t SliceMaker::SliceBytes(const Buffer& buffer, uint64_t left) const {
-  const uint64_t most = std::min<uint64_t>(kMaxTransferBytes, environment_.limits.chunk_bytes);
+  const uint64_t most = std::min<uint64_t>(kMaxTransferBytes, limits_.chunk_bytes);
   return std::min(left, SliceLimit(buffer.memory, buffer.page_bytes, most));
 }
 
@@ -55,7 +94,7 @@ bool SliceMaker::NextOne(WriteOperation& write, Operation&, Slice* slice) {
 bool SliceMaker::NextOne(ReadOperation& read, Operation&, Slice* slice) {
   const uint64_t size = SliceBytes(*read.buffer, read.size - read.handed);
   if (size == 0) return false;
-  const uint64_t most = use_.OutputLimit(environment_.windows.read_bytes);
+  const uint64_t most = use_.OutputLimit(limits_.read_bytes);
   if (outbox_.data_bytes() + size > most) return false;
   slice->read = std::make_unique<ReadPart>(&outbox_, read.handed, size);
   std::string* const into = &slice->read->data;

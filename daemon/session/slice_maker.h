@@ -1,11 +1,11 @@
-// The next slice of an operation: a part of a transfer, a launch, a segment of a trace.
+// The next slice of a queue: a part of a transfer, a launch, a segment of a trace.
 #pragma once
 
 #include <cstdint>
 
-#include "daemon/session/environment.h"
 #include "daemon/session/operation.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/session_queues.h"
 #include "daemon/session/timeouts.h"
 #include "daemon/session/usage.h"
 
@@ -15,16 +15,22 @@ namespace ttfd {
 class SliceMaker {
  public:
   // All outlive the maker.
-  SliceMaker(SessionEnvironment& environment, Outbox& outbox, const Timeouts& timeouts,
-             const SessionUse& use)
-      : environment_(environment), outbox_(outbox), timeouts_(timeouts), use_(use) {}
+  SliceMaker(const SessionLimits& limits, Outbox& outbox, const Timeouts& timeouts,
+             const SessionUse& use, const SessionQueues& queues)
+      : limits_(limits), outbox_(outbox), timeouts_(timeouts), use_(use), queues_(queues) {}
 
+  // Makes the next slice of the queue, if it has none and there is one, and passes over operations whose slices the
+  // card has all.
+  void MakeNext(SessionQueue& queue);
+
+ private:
   // Fills in what the slice does, and its timeout if it runs kernels. False: there is none now (its data has not come,
   // its client has to take output first), or all are made.
   bool Next(Operation& op, Slice* slice);
   static bool AllMade(const Operation& op);
+  // The operation passes, or is the first of which a slice is made: what waits for other queues waits with it.
+  void AddWaits(SessionQueue& queue, const Operation& op) const;
 
- private:
   bool NextOne(BarrierOperation&, Operation&, Slice*) { return false; }
   bool NextOne(FreeOperation&, Operation&, Slice*) { return false; }
   bool NextOne(LoadKernelOperation&, Operation&, Slice*) { return false; }
@@ -44,10 +50,11 @@ class SliceMaker {
   static uint64_t UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t left,
                                  uint64_t limit);
 
-  SessionEnvironment& environment_;
+  const SessionLimits& limits_;
   Outbox& outbox_;
   const Timeouts& timeouts_;
   const SessionUse& use_;
+  const SessionQueues& queues_;
 };
 
 }  // namespace ttfd

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "daemon/session/reply.h"
+#include "daemon/api/reply.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd {

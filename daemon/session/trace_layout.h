@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 #include "daemon/session/objects.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/route.h"

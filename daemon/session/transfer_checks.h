@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/reply.h"
 #include "daemon/session/objects.h"
-#include "daemon/session/reply.h"
 
 namespace ttfd {
 

@@ -122,7 +122,6 @@ uint64_t UserUse::OutputLimit(const SessionLimits& limits, uint64_t most) const 
 
 void OutputUse::Set(uint64_t bytes) {
   const uint64_t before = bytes_.exchange(bytes, std::memory_order_relaxed);
-  if (user_ == nullptr) return;
   // Unsigned numbers wrap: what is less than before is subtracted.
   user_->used_[IndexOf(Resource::kUnacknowledgedBytes)].fetch_add(bytes - before,
                                                                   std::memory_order_relaxed);

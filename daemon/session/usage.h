@@ -10,9 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
+#include "daemon/api/reply.h"
+#include "daemon/api/session_port.h"
 #include "daemon/session/receive_window.h"
-#include "daemon/session/reply.h"
 
 namespace ttfd {
 
@@ -112,30 +113,23 @@ class SessionUse {
 };
 
 // Output that one keeper of a session holds for its client, counted among what its user has: the outbox until the
-// transport takes it, the transport until the client acknowledges it. Thread-safe, but for Set, which one thread calls
-// at a time.
-class OutputUse {
+// transport takes it, the transport until the client acknowledges it.
+class OutputUse final : public OutputBudget {
  public:
-  OutputUse() = default;
+  OutputUse(const SessionLimits& limits, std::shared_ptr<UserUse> user)
+      : limits_(limits), user_(std::move(user)) {}
   OutputUse(const OutputUse&) = delete;
   OutputUse& operator=(const OutputUse&) = delete;
-  ~OutputUse() { Set(0); }
+  ~OutputUse() override { Set(0); }
 
-  // Before anything else, once. `limits` outlives this.
-  void Attach(const SessionLimits& limits, std::shared_ptr<UserUse> user) {
-    limits_ = &limits;
-    user_ = std::move(user);
-  }
-  void Set(uint64_t bytes);
+  void Set(uint64_t bytes) override;
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  // As UserUse::OutputLimit; `most` if there is no user to count for.
-  uint64_t Limit(uint64_t most) const {
-    return user_ == nullptr ? most : user_->OutputLimit(*limits_, most);
-  }
+  // As UserUse::OutputLimit.
+  uint64_t Limit(uint64_t most) const override { return user_->OutputLimit(limits_, most); }
 
  private:
-  const SessionLimits* limits_ = nullptr;
-  std::shared_ptr<UserUse> user_;
+  const SessionLimits limits_;  // a copy: the transport may outlive the daemon's sessions
+  const std::shared_ptr<UserUse> user_;
   std::atomic<uint64_t> bytes_{0};
 };
 

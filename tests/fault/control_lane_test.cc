@@ -80,7 +80,7 @@ class ControlLane : public ::testing::Test {
   // The card was reset once, which nobody notices who had sent commands.
   void ExpectSpared(const std::vector<const ThreadedClient*>& clients) {
     BystanderCounts counts;
-    counts.resets = core_->GetStatus().device_resets;
+    counts.resets = core_->admin().GetStatus().device_resets;
     EXPECT_EQ(counts.resets, 1u);
     for (const ThreadedClient* client : clients) {
       counts.operations += client->sent();
@@ -138,7 +138,7 @@ TEST_F(ControlLane, AnswersWhileTheCardIsBooted) {
   barrier_.Open();
   client_->WaitFor(2);
   newcomer.WaitFor(1);
-  EXPECT_EQ(core_->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core_->admin().GetStatus().state, DaemonState::kReady);
   ExpectSpared({client_.get(), &newcomer});
 }
 

@@ -104,7 +104,7 @@ class HangZoo : public ::testing::Test {
     bystanders_.clear();
     const Status stopped = core_->Stop(SteadyClock().Now() + std::chrono::seconds(10));
     EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
-    for (const MemoryUseReply& use : core_->GetStatus().memory)
+    for (const MemoryUseReply& use : core_->admin().GetStatus().memory)
       EXPECT_EQ(use.used_bytes, 0u) << static_cast<int>(use.kind);
   }
 
@@ -139,7 +139,7 @@ class HangZoo : public ::testing::Test {
     // It is written when the card is ready again.
     const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
     while (outcome.report.empty() && SteadyClock().Now() < deadline) {
-      const auto files = core_->GetHangReport({});
+      const auto files = core_->admin().GetHangReport({});
       if (!files.ok()) continue;  // it is being written
       for (const HangStore::File& file : *files) {
         if (file.name == "report.txt") outcome.report = file.bytes;
@@ -154,8 +154,8 @@ class HangZoo : public ::testing::Test {
     const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
     ++repairs_;
     const auto repaired = [this] {
-      if (core_->GetStatus().device_resets < repairs_) return false;
-      const auto reports = core_->ListHangReports();
+      if (core_->admin().GetStatus().device_resets < repairs_) return false;
+      const auto reports = core_->admin().ListHangReports();
       return reports.ok() && !reports->empty() && reports->back().complete;
     };
     while (!repaired()) {
@@ -197,10 +197,10 @@ class HangZoo : public ::testing::Test {
       counts.operations += one->operations();
       counts.retries += one->retries();
     }
-    const StatusReply status = core_->GetStatus();
+    const StatusReply status = core_->admin().GetStatus();
     EXPECT_EQ(status.state, DaemonState::kReady);
     EXPECT_EQ(status.device_resets, repairs_);
-    EXPECT_EQ(core_->ListHangReports()->size(),
+    EXPECT_EQ(core_->admin().ListHangReports()->size(),
               std::min<size_t>(repairs_, HangStoreOptions().reports));
     counts.resets = status.device_resets;
     ExpectBystandersSpared(counts);
@@ -386,7 +386,7 @@ TEST_F(HangZoo, ASessionThatMeetsWithAnothersDamageIsNotTheOffender) {
         error.message,
         HasSubstr("firmware or a kernel was overwritten, by a kernel of yours or an earlier one"));
   }
-  EXPECT_THAT(core_->GetStatus().last_error,
+  EXPECT_THAT(core_->admin().GetStatus().last_error,
               AllOf(HasSubstr("worker (5,5) tile (6,7) BRISC firmware was overwritten at"),
                     HasSubstr(fmt::format("ended last: program 3 of session {}",
                                           guilty.session().welcome().session))));

@@ -104,7 +104,7 @@ void InjectionScenario::OpenWitness() {
   witness_sent_ = witness_->Send(InlineWrite(1, 0, dram_), InlineWrite(2, 0, l1_)) + 1;
   Settle(witness_.get(), {{0, witness_sent_}});
   ASSERT_TRUE(witness_->errors.empty()) << witness_->errors[0].error.message;
-  memory_ = core_->GetStatus().memory;
+  memory_ = core_->admin().GetStatus().memory;
 }
 
 uint64_t InjectionScenario::SendEverything(TestClient* client, Reads* expected) {
@@ -152,7 +152,7 @@ bool InjectionScenario::Ended(TestClient* client) {
   Status status;
   if (!client->Ended(&status)) return false;
   EXPECT_EQ(status.code(), StatusCode::kUnavailable) << StatusMessage(status);
-  EXPECT_EQ(core_->GetStatus().state, DaemonState::kFailed);
+  EXPECT_EQ(core_->admin().GetStatus().state, DaemonState::kFailed);
   return true;
 }
 
@@ -169,7 +169,8 @@ void InjectionScenario::Settle(TestClient* client, const std::map<uint32_t, uint
       all &= witness_lost_;
     }
     if (!all) continue;
-    if (witness_ != nullptr && !witness_lost_ && core_->GetStatus().state == DaemonState::kFailed) {
+    if (witness_ != nullptr && !witness_lost_ &&
+        core_->admin().GetStatus().state == DaemonState::kFailed) {
       witness_lost_ = Ended(witness_.get());
     }
     return;
@@ -241,7 +242,7 @@ void InjectionScenario::CountWitnessErrors() {
 }
 
 void InjectionScenario::BackToReady() {
-  if (core_->GetStatus().state != DaemonState::kReady) Reset(true);
+  if (core_->admin().GetStatus().state != DaemonState::kReady) Reset(true);
 }
 
 void InjectionScenario::Reset(bool must_work) {
@@ -255,7 +256,7 @@ void InjectionScenario::Reset(bool must_work) {
                   .ok());
   for (int round = 0; round < kMostRounds && !done; ++round) core_->RunOnce();
   EXPECT_TRUE(done) << "a reset that does not end";
-  const bool ready = core_->GetStatus().state == DaemonState::kReady;
+  const bool ready = core_->admin().GetStatus().state == DaemonState::kReady;
   EXPECT_TRUE(ready || !must_work);
   if (!ready && witness_ != nullptr && !witness_lost_) witness_lost_ = Ended(witness_.get());
 }
@@ -271,13 +272,13 @@ void InjectionScenario::Check() {
     memory_ = before;
     witness_error_ = 0;
   }
-  EXPECT_EQ(core_->ListSessions().size(), 1u) << "the client's session is gone";
-  const StatusReply status = core_->GetStatus();
+  EXPECT_EQ(core_->admin().ListSessions().size(), 1u) << "the client's session is gone";
+  const StatusReply status = core_->admin().GetStatus();
   for (size_t i = 0; i < memory_.size(); ++i) {
     EXPECT_EQ(status.memory[i].used_bytes, memory_[i].used_bytes)
         << static_cast<int>(memory_[i].kind) << " leaked";
   }
-  for (const LimitUsageReply& uses : core_->GetLimits().usage) {
+  for (const LimitUsageReply& uses : core_->admin().GetLimits().usage) {
     if (uses.uid != 2000) continue;
     for (const LimitUseReply& use : uses.uses) EXPECT_EQ(use.used, 0u) << use.name << " leaked";
   }

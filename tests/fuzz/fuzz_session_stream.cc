@@ -108,7 +108,7 @@ class Target {
     Require(created.ok());
     core_ = *std::move(created);
     Require(core_->Boot().ok());
-    environment_ = {core_.get(), core_->ListDevices().limits};
+    environment_ = {core_.get(), core_->admin().ListDevices().limits};
     witness_ = std::make_unique<SessionStream>(environment_, Peer(1), &witness_output_);
     v1::ClientMessage hello;
     hello.mutable_hello()->set_max_revision(1);
@@ -128,7 +128,7 @@ class Target {
     command.mutable_write()->set_inline_(pattern_);
     Submit(command);
     Settle(nullptr, nullptr);
-    memory_ = core_->GetStatus().memory;
+    memory_ = core_->admin().GetStatus().memory;
   }
 
   void Try(std::span<const uint8_t> bytes) {
@@ -188,8 +188,8 @@ class Target {
   }
 
   void Check() {
-    Require(core_->ListSessions().size() == 1);
-    const StatusReply status = core_->GetStatus();
+    Require(core_->admin().ListSessions().size() == 1);
+    const StatusReply status = core_->admin().GetStatus();
     for (size_t i = 0; i < memory_.size(); ++i) {
       Require(status.memory[i].used_bytes == memory_[i].used_bytes);
     }

@@ -69,7 +69,8 @@ class BadKernels : public DaemonOnDevice {
     EXPECT_THAT(error.message,
                 MatchesRegex(std::string(".*it ran program [0-9]+ ") + kOwner + ".*"));
     EXPECT_TRUE(AwaitResets(*core, ++resets_));
-    EXPECT_EQ(core->GetStatus().last_error, error.message) << "the administrator sees the same";
+    EXPECT_EQ(core->admin().GetStatus().last_error, error.message)
+        << "the administrator sees the same";
     return {error.reason, error.message};
   }
 
@@ -81,7 +82,7 @@ class BadKernels : public DaemonOnDevice {
       EXPECT_TRUE(good_->Right());
     }
     EXPECT_TRUE(good_->client.errors().empty());
-    EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+    EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   }
 
   std::unique_ptr<Adder> good_;

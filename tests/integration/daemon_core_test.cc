@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/daemon_on_device.h"
 
 namespace ttfd {
@@ -58,7 +58,7 @@ TEST_F(DaemonCoreOnDevice, SessionsSideBySideGetTheirOwnResults) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(core->GetStatus().launches_completed, 30u);
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 30u);
 }
 
 TEST_F(DaemonCoreOnDevice, AKernelThatFaultsCostsItsLaunch) {
@@ -126,7 +126,8 @@ TEST_F(DaemonCoreOnDevice, AResetByTheAdministratorKeepsMemory) {
   client.Send({BufferOf(1, kPage), Write(1, Numbers(256, 7))});
   client.WaitFor(2);
   std::atomic<bool> done{false};
-  ASSERT_TRUE(core->ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
+  ASSERT_TRUE(
+      core->admin().ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
   const TimePoint deadline = SteadyClock().Now() + seconds(20);
   while (!done && SteadyClock().Now() < deadline) std::this_thread::yield();
   ASSERT_TRUE(done);

@@ -134,11 +134,12 @@ TEST_F(ProfileOfDaemon, NamesOwnersAndLeavesResultsRight) {
   ProfileQuery query;
   query.duration_ms = 60'000;
   query.interval_clocks = 100;
-  ASSERT_TRUE(core->Profile(query, cancelled,
-                            [&](StatusOr<ProfileResult> answer) {
-                              result = std::move(answer);
-                              done = true;
-                            })
+  ASSERT_TRUE(core->admin()
+                  .Profile(query, cancelled,
+                           [&](StatusOr<ProfileResult> answer) {
+                             result = std::move(answer);
+                             done = true;
+                           })
                   .ok());
   for (int round = 0; round < 3; ++round) {
     adder.Send();
@@ -156,7 +157,9 @@ TEST_F(ProfileOfDaemon, NamesOwnersAndLeavesResultsRight) {
 TEST_F(ProfileOfDaemon, RefusesWhatIsOutOfBounds) {
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   const auto refused = [&](const ProfileQuery& query) {
-    return core->Profile(query, cancelled, [](const StatusOr<ProfileResult>&) { FAIL(); }).code();
+    return core->admin()
+        .Profile(query, cancelled, [](const StatusOr<ProfileResult>&) { FAIL(); })
+        .code();
   };
   ProfileQuery query;
   query.duration_ms = 60'001;

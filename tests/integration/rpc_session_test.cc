@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/rpc_test_server.h"
 
 namespace ttfd {

@@ -13,7 +13,7 @@ import project
 
 # Plain values, a field for each fact that somebody else decided: their members and lines are not limited.
 PLAIN_VALUES = re.compile(
-    r"runtime/(abi|hw)/|client/cpp/include/ttfd/(admin_types|types)\.h$|daemon/session/(reply|request)\.h$|(^|[/_])options\.h$|_report\.h$")
+    r"runtime/(abi|hw)/|client/cpp/include/ttfd/(admin_types|types)\.h$|daemon/api/(reply|request|session_limits)\.h$|(^|[/_])options\.h$|_report\.h$")
 
 
 def owner(path, function, classes):

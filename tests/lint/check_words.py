@@ -59,7 +59,7 @@ for name, (word_forms, _) in WORDS.items():
     for words in (form.split() for form in word_forms):
         PHRASES.setdefault(words[0], []).append((words, name))
 
-CLEAN = ("daemon/card/", "daemon/core/", "daemon/session/")
+CLEAN = ("daemon/api/", "daemon/card/", "daemon/core/", "daemon/session/")
 # Terms of the model and of the firmware, which are not counted there.
 UNDERSTOOD = {"piece", "room", "chance", "careful", "trip"}
 UNDERSTOOD_IN = ("firmware/", "runtime/sim/")

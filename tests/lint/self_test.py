@@ -56,7 +56,7 @@ class LintTest(unittest.TestCase):
                 ("runtime/card/encoder.cc", "ttfd/v1/ttfd.pb.h", "stay in daemon/rpc"),
                 ("daemon/session/session.cc", "grpcpp/grpcpp.h", "stay in daemon/rpc"),
                 ("client/cpp/session.cc", "runtime/base/status.h", "clients see proto only"),
-                ("client/cli/main.cc", "daemon/session/service.h", "clients see proto only"),
+                ("client/cli/main.cc", "daemon/api/session_port.h", "clients see proto only"),
                 ("client/cli/main.cc", "runtime/device/kmd/node.h", "clients see proto only"),
                 ("client/cpp/session.cc", "runtime/device/kmd/doctor/doctor.h", "clients see proto only"),
                 ("client/cpp/session.cc", "firmware/ops/words.h", "clients see proto only"),

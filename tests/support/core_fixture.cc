@@ -61,7 +61,7 @@ bool TestClient::Ended(Status* status) {
   core_.HandleAllInput();
   session_->CheckEnd(true, status);  // has the session end if this was all that it waited for
   core_.HandleAllInput();
-  return session_->CheckEnd(true, status) == ClientSession::Ending::kEnded;
+  return session_->CheckEnd(true, status) == SessionPort::Ending::kEnded;
 }
 
 Status TestClient::Open(const HelloRequest& hello, uint32_t uid) {
@@ -259,7 +259,7 @@ void CoreTest::RunAll() {
 }
 
 MemoryUseReply CoreTest::Memory(MemoryKind kind) {
-  for (const MemoryUseReply& use : core->GetStatus().memory) {
+  for (const MemoryUseReply& use : core->admin().GetStatus().memory) {
     if (use.kind == kind) return use;
   }
   return {};

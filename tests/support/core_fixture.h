@@ -104,8 +104,8 @@ class TestClient final : public SessionOutput {
   }
   uint64_t id() const { return session_->welcome().session; }
 
-  ClientSession& session() { return *session_; }
-  std::shared_ptr<ClientSession> session_;
+  SessionPort& session() { return *session_; }
+  std::shared_ptr<SessionPort> session_;
   std::vector<CommandErrorReply> errors;
   std::vector<KernelPrintReply> prints;
   uint64_t window_bytes = 0;  // as it was sent last

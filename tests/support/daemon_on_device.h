@@ -25,7 +25,7 @@ inline constexpr uint32_t kPage = 1024;
 inline bool AwaitResets(DaemonCore& core, uint32_t resets) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   for (;;) {
-    const StatusReply status = core.GetStatus();
+    const StatusReply status = core.admin().GetStatus();
     if (status.device_resets >= resets && status.state == DaemonState::kReady) {
       return status.device_resets == resets;
     }
@@ -163,7 +163,7 @@ class DaemonOnDevice : public ::testing::Test {
   void TearDown() override {
     const Status stopped = core->Stop(SteadyClock().Now() + std::chrono::seconds(10));
     EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
-    for (const MemoryUseReply& use : core->GetStatus().memory)
+    for (const MemoryUseReply& use : core->admin().GetStatus().memory)
       EXPECT_EQ(use.used_bytes, 0u) << static_cast<int>(use.kind);
   }
 

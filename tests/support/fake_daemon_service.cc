@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 
 namespace ttfd {
 
@@ -102,7 +102,7 @@ SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
   return taken;
 }
 
-ClientSession::Ending FakeClientSession::CheckEnd(bool acknowledged, Status* status) {
+SessionPort::Ending FakeClientSession::CheckEnd(bool acknowledged, Status* status) {
   MutexLock lock(&mu_);
   if (ended_) {
     *status = end_;
@@ -202,7 +202,7 @@ FakeDaemonService::FakeDaemonService() {
   device_.card.dram_banks = 8;
 }
 
-StatusOr<std::shared_ptr<ClientSession>> FakeDaemonService::Open(
+StatusOr<std::shared_ptr<SessionPort>> FakeDaemonService::Open(
     const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
     std::shared_ptr<SessionTransport> transport) {
   MutexLock lock(&mu_);
@@ -210,7 +210,7 @@ StatusOr<std::shared_ptr<ClientSession>> FakeDaemonService::Open(
   sessions_.push_back(std::make_shared<FakeClientSession>(output, peer, hello, sessions_.size() + 1,
                                                           std::move(transport)));
   opened_.NotifyAll();
-  return std::shared_ptr<ClientSession>(sessions_.back());
+  return std::shared_ptr<SessionPort>(sessions_.back());
 }
 
 StatusReply FakeDaemonService::GetStatus() {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "daemon/session/service.h"
+#include "daemon/api/session_port.h"
 #include "runtime/base/mutex.h"
 
 namespace ttfd {
 
 class FakeDaemonService;
 
-class FakeClientSession final : public ClientSession {
+class FakeClientSession final : public SessionPort {
  public:
   FakeClientSession(SessionOutput* output, const PeerIdentity& peer, const HelloRequest& hello,
                     uint64_t id, std::shared_ptr<SessionTransport> transport);
@@ -70,13 +70,15 @@ class FakeClientSession final : public ClientSession {
   bool lost_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-class FakeDaemonService final : public DaemonService {
+class FakeDaemonService final : public DaemonService, public Admin {
  public:
   FakeDaemonService();
 
-  StatusOr<std::shared_ptr<ClientSession>> Open(
-      const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
-      std::shared_ptr<SessionTransport> transport) override;
+  Admin& admin() override { return *this; }
+
+  StatusOr<std::shared_ptr<SessionPort>> Open(const PeerIdentity& peer, const HelloRequest& hello,
+                                              SessionOutput* output,
+                                              std::shared_ptr<SessionTransport> transport) override;
   DevicesReply ListDevices() override { return {{device_}, {}}; }
   StatusReply GetStatus() override;
   std::vector<SessionInfoReply> ListSessions() override;

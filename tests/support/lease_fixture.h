@@ -59,7 +59,7 @@ class LeaseTest : public CoreTest {
   }
   // Nothing: the session is gone.
   std::optional<SessionState> StateOf(TestClient* client) {
-    for (const SessionInfoReply& info : core->ListSessions()) {
+    for (const SessionInfoReply& info : core->admin().ListSessions()) {
       if (info.session == client->id()) return info.state;
     }
     return std::nullopt;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/session/request.h"
+#include "daemon/api/request.h"
 #include "google/rpc/error_details.pb.h"
 
 namespace ttfd {
@@ -48,7 +48,7 @@ uint64_t CostOf(const v1::ClientMessage& message) {
 }
 
 StreamClient::StreamClient(DaemonCore& core, Clock& clock, uint32_t reconnect_timeout_ms)
-    : core_(core), clock_(clock), environment_{&core, core.ListDevices().limits} {
+    : core_(core), clock_(clock), environment_{&core, core.admin().ListDevices().limits} {
   hello_.set_min_revision(1);
   hello_.set_max_revision(1);
   hello_.set_client_name("stream");
@@ -176,10 +176,10 @@ void StreamClient::Keep(const v1::ServerMessage& message) {
   }
 }
 
-ClientSession::Ending StreamClient::CheckEnd(Status* status) {
-  const ClientSession::Ending ending = stream_->CheckEnd(clock_.Now(), status);
+SessionPort::Ending StreamClient::CheckEnd(Status* status) {
+  const SessionPort::Ending ending = stream_->CheckEnd(clock_.Now(), status);
   core_.HandleAllInput();
-  if (ending != ClientSession::Ending::kOpen) return ending;
+  if (ending != SessionPort::Ending::kOpen) return ending;
   return stream_->CheckEnd(clock_.Now(), status);
 }
 

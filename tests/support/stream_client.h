@@ -52,7 +52,7 @@ class StreamClient final : public SessionOutput {
   void Lose(bool refused = false);
 
   // Lets the core handle what follows from it.
-  ClientSession::Ending CheckEnd(Status* status);
+  SessionPort::Ending CheckEnd(Status* status);
   bool connected() const { return stream_ != nullptr; }
   SessionStream& stream() { return *stream_; }
   const v1::Welcome& welcome() const { return welcome_; }

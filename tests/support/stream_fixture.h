@@ -130,7 +130,7 @@ class StreamTest : public CoreTest {
     return message.SerializeAsString();
   }
   uint64_t Held(const StreamClient& client) {
-    for (const LimitUsageReply& usage : core->GetLimits().usage) {
+    for (const LimitUsageReply& usage : core->admin().GetLimits().usage) {
       if (usage.session != client.welcome().session()) continue;
       for (const LimitUseReply& use : usage.uses) {
         if (use.name == "window_bytes") return use.used;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/session/service.h"
+#include "daemon/api/session_port.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 
@@ -84,7 +84,7 @@ class ThreadedClient final : public SessionOutput {
     EXPECT_TRUE(status.ok() || status.code() == StatusCode::kAborted) << StatusMessage(status);
   }
   bool Ended(Status* status) {
-    return session_->CheckEnd(true, status) == ClientSession::Ending::kEnded;
+    return session_->CheckEnd(true, status) == SessionPort::Ending::kEnded;
   }
   // Waits for it, after Finish.
   bool Ends(Status* status) {
@@ -116,7 +116,7 @@ class ThreadedClient final : public SessionOutput {
     return data_;
   }
 
-  ClientSession& session() { return *session_; }
+  SessionPort& session() { return *session_; }
   uint64_t sent() const { return sent_; }
   const std::vector<CommandErrorReply>& errors() const { return errors_; }
 
@@ -127,7 +127,7 @@ class ThreadedClient final : public SessionOutput {
     ready_ = false;
   }
 
-  std::shared_ptr<ClientSession> session_;
+  std::shared_ptr<SessionPort> session_;
   bool abandoned_ = false;
   uint64_t sent_ = 0;
   uint64_t progress_ = 0;

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "daemon/session/request.h"
+#include "daemon/api/request.h"
 
 namespace ttfd {
 

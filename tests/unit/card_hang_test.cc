@@ -28,7 +28,7 @@ class CardHang : public OffenderTest {
     other->Take();
   }
   std::string File(const std::string& name) {
-    const auto files = core->GetHangReport({});
+    const auto files = core->admin().GetHangReport({});
     if (!files.ok()) return "";
     for (const HangStore::File& file : *files) {
       if (file.name == name) return file.bytes;
@@ -76,7 +76,7 @@ TEST_F(CardHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   EXPECT_THAT(at_look, ElementsAre("host.json", "log.txt", "records.txt"));
   EXPECT_THAT(at_boot,
               ElementsAre("card.json", "device.json", "host.json", "log.txt", "records.txt"));
-  EXPECT_TRUE(core->ListHangReports()->at(0).complete);
+  EXPECT_TRUE(core->admin().ListHangReports()->at(0).complete);
   EXPECT_EQ(names().size(), 8u);
 }
 
@@ -84,10 +84,11 @@ TEST_F(CardHang, ItsIdIsWhereOneLooks) {
   Prepare();
   offender->Send(Launch(3));
   Hang();
-  const std::string id = core->ListHangReports()->at(0).id;
+  const std::string id = core->admin().ListHangReports()->at(0).id;
   EXPECT_EQ(offender->ErrorOf(5).hang_report, id);
-  EXPECT_EQ(core->GetStatus().last_hang_report, id);
-  EXPECT_EQ(core->GetHangReport("20200101T000000Z-000001").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(core->admin().GetStatus().last_hang_report, id);
+  EXPECT_EQ(core->admin().GetHangReport("20200101T000000Z-000001").status().code(),
+            StatusCode::kNotFound);
 }
 
 TEST_F(CardHang, Errors_NameNoReportThatCannotBeShown) {
@@ -98,7 +99,7 @@ TEST_F(CardHang, Errors_NameNoReportThatCannotBeShown) {
   Hang();
   EXPECT_EQ(offender->ErrorOf(5).hang_report, "");
   EXPECT_THAT(offender->ErrorOf(5).message, HasSubstr("no hang report could be kept"));
-  EXPECT_EQ(core->GetStatus().last_hang_report, "");
+  EXPECT_EQ(core->admin().GetStatus().last_hang_report, "");
 }
 
 TEST_F(CardHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
@@ -240,7 +241,7 @@ TEST_F(CardHang, AnAdministratorsResetLeavesWhatHadNotBegunAlone) {
   offender->Send(Launch(3));
   other->Send(Launch(3), Read(1, 0, 4096));
   core->RunOnce();
-  ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
+  ASSERT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
   card->hold = false;
   RunAll();
   offender->Take();
@@ -248,7 +249,7 @@ TEST_F(CardHang, AnAdministratorsResetLeavesWhatHadNotBegunAlone) {
   EXPECT_EQ(offender->ErrorOf(5).reason, "DEVICE_RESET") << "it may have begun";
   EXPECT_THAT(other->errors, IsEmpty());
   EXPECT_EQ(other->Data(6), Pattern(4096));
-  EXPECT_THAT(*core->ListHangReports(), IsEmpty()) << "nothing hung";
+  EXPECT_THAT(*core->admin().ListHangReports(), IsEmpty()) << "nothing hung";
 }
 
 TEST_F(CardHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {
@@ -257,7 +258,7 @@ TEST_F(CardHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {
   offender->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   core->RunOnce();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kFailed);
   EXPECT_THAT(File("report.txt"),
               HasSubstr("the card is lost: prefetch (16,2) BRISC is not ready"));
   EXPECT_THAT(File("report.json"), HasSubstr("\"recovered\": false"));
@@ -267,7 +268,7 @@ TEST_F(CardHang, StatusAnswersWhileTheDeviceThreadIsStuck) {
   Prepare();
   // Nobody runs rounds: as if the device thread waited for the card.
   const TimePoint began = SteadyClock().Now();
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   EXPECT_LT(SteadyClock().Now() - began, std::chrono::seconds(5));
 }
 

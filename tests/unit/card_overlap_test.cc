@@ -144,7 +144,7 @@ TEST_F(CardOverlap, AHangTellsWhichStageStopped) {
   core->RunOnce();
   Wait(101);
   EXPECT_THAT(first->ErrorOf(8).message, HasSubstr("workers: 1 of 12 have not ended"));
-  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("workers: 1 of 12 have not ended"));
+  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("workers: 1 of 12 have not ended"));
 }
 
 TEST_F(CardOverlap, TheQueueWhoseTimeIsUpPaysTheOtherRunsAgain) {
@@ -189,7 +189,7 @@ class CardIndependent : public CardOverlap {
     second->Take();
   }
   uint64_t DeviceNs(TestClient* client) {
-    for (const SessionInfoReply& info : core->ListSessions()) {
+    for (const SessionInfoReply& info : core->admin().ListSessions()) {
       if (info.session == client->session().welcome().session) return info.device_ns;
     }
     return 0;
@@ -336,7 +336,7 @@ TEST_F(CardOverlap, ATransferThatMovesIsGivenMoreTime) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 100;
-  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(0, timeouts).ok());
   card->hold = true;
   first->Send(Read(1, 0, 16));
   core->RunOnce();
@@ -344,10 +344,10 @@ TEST_F(CardOverlap, ATransferThatMovesIsGivenMoreTime) {
   Wait(51);
   Wait(50);
   Wait(101);
-  EXPECT_EQ(core->GetStatus().device_resets, 0u);
+  EXPECT_EQ(core->admin().GetStatus().device_resets, 0u);
   Wait(101);
-  EXPECT_EQ(core->GetStatus().device_resets, 1u);
-  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("no progress for 100 ms"));
+  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
+  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("no progress for 100 ms"));
   EXPECT_THAT(first->errors, IsEmpty()) << "it is tried once more";
 }
 
@@ -365,7 +365,7 @@ TEST_F(CardOverlap, WhatTheCardWaitsForOnAnotherQueueCostsNoTime) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 50;
-  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(0, timeouts).ok());
   bool ended = false;
   card->runs_on = [&ended](const LaunchCommand&) { return !ended; };
   first->Send(Within(Launch(3), 1000));
@@ -384,7 +384,7 @@ TEST_F(CardOverlap, ABootKeepsTheHeartbeatGoing) {
   const uint64_t before = core->heartbeat();
   int looks = 0;
   card->boot_lasts = [&looks] { return ++looks < 1000; };
-  ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
+  ASSERT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
   core->RunOnce();
   EXPECT_GE(core->heartbeat(), before + 999);
 }
@@ -394,7 +394,7 @@ TEST_F(CardOverlap, TimeoutsReachTheShutdown) {
   TimeoutsReply timeouts;
   timeouts.operation_ms = 70;
   timeouts.kernel_ms = 700;
-  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(0, timeouts).ok());
   ASSERT_TRUE(core->Stop(clock.Now() + milliseconds(1)).ok());
   EXPECT_EQ(card->shut_down_within.operation, milliseconds(70));
   EXPECT_EQ(card->shut_down_within.kernel, milliseconds(700));

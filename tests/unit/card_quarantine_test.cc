@@ -21,7 +21,7 @@ class QuarantineOfAUser : public OffenderTest {
     EXPECT_EQ(offender->ErrorOf(offender->Progress()).reason, "HANG");
   }
   SessionInfoReply Info() {
-    for (const SessionInfoReply& info : core->ListSessions()) {
+    for (const SessionInfoReply& info : core->admin().ListSessions()) {
       if (info.session == offender->id()) return info;
     }
     return {};
@@ -56,10 +56,10 @@ TEST_F(QuarantineOfAUser, BeginsWithTheSecondHangWithinAWhile) {
   EXPECT_EQ(other->Data(6), Pattern(4096));
 
   const uint64_t id = offender->id();
-  EXPECT_EQ(core->ReleaseSession(id + 100).code(), StatusCode::kNotFound);
-  ASSERT_TRUE(core->ReleaseSession(id).ok());
+  EXPECT_EQ(core->admin().ReleaseSession(id + 100).code(), StatusCode::kNotFound);
+  ASSERT_TRUE(core->admin().ReleaseSession(id).ok());
   core->HandleAllInput();
-  EXPECT_EQ(core->ReleaseSession(id).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(core->admin().ReleaseSession(id).code(), StatusCode::kFailedPrecondition);
   BatchRequest batch;
   batch.queue = 1;
   batch.clears_error = 1;
@@ -95,7 +95,7 @@ TEST_F(QuarantineOfAUser, HoldsForAllItsSessionsWhereReadsAndFreesPass) {
   EXPECT_EQ(before->Data(read), Pattern(1024));
   EXPECT_EQ(before->Progress(), read + 2);
 
-  ASSERT_TRUE(core->ReleaseSession(after->id()).ok());
+  ASSERT_TRUE(core->admin().ReleaseSession(after->id()).ok());
   before->Send(Launch(3));
   before->Run();
   EXPECT_THAT(before->errors, ::testing::SizeIs(1));

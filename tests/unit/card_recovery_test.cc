@@ -1,7 +1,7 @@
 // Hangs and faults: who did it hears so, others send again at worst, the card comes back, nobody's data is lost.
 #include <gmock/gmock.h>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/offender_fixture.h"
 
 namespace ttfd::card_recovery_test {
@@ -29,7 +29,7 @@ TEST_F(CardRecovery, ACardIsJudgedWhenNothingCanBeginOnItAnyMore) {
     EXPECT_FALSE(card->halted);
     card->hold = false;
     if (by_an_administrator) {
-      ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
+      ASSERT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
     } else {
       card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
     }
@@ -57,9 +57,9 @@ TEST_F(CardRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
   EXPECT_THAT(error.message, HasSubstr("waypoint KRUN, pc 0x10040")) << "where the harts stood";
   EXPECT_EQ(offender->ErrorOf(6).cause, (QueuePosition{0, 5}));
   EXPECT_EQ(card->boots, 2);
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
-  EXPECT_EQ(core->GetStatus().device_resets, 1u);
-  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("unmapped address"));
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
+  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("unmapped address"));
 
   other->Send(Read(1, 0, 4096), Launch(3));
   other->Run();
@@ -376,10 +376,10 @@ TEST_F(CardRecovery, TimeoutsCanBeChangedWhileRunning) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 50;
-  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(0, timeouts).ok());
   timeouts = {};
   timeouts.kernel_ms = 30;
-  ASSERT_TRUE(core->SetTimeouts(offender->id(), timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(offender->id(), timeouts).ok());
   card->hold = true;
   offender->Send(Launch(3));
   core->RunOnce();
@@ -392,7 +392,7 @@ TEST_F(CardRecovery, TimeoutsCanBeChangedWhileRunning) {
   clock.Advance(std::chrono::milliseconds(51));
   core->RunOnce();
   EXPECT_EQ(card->boots, 3);
-  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("for 50 ms (operation timeout)"));
+  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("for 50 ms (operation timeout)"));
   card->hold = false;
   other->Run();
   EXPECT_THAT(other->errors, IsEmpty()) << "a read can be done again";
@@ -402,13 +402,14 @@ TEST_F(CardRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 20;
-  ASSERT_TRUE(core->SetTimeouts(offender->id(), timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(offender->id(), timeouts).ok());
   card->hold = true;
   other->Send(Read(1, 0, 16));
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(21));
   core->RunOnce();
-  EXPECT_EQ(core->GetStatus().device_resets, 0u) << "another's transfer has the daemon's time";
+  EXPECT_EQ(core->admin().GetStatus().device_resets, 0u)
+      << "another's transfer has the daemon's time";
   card->hold = false;
   other->Run();
   card->hold = true;
@@ -417,8 +418,8 @@ TEST_F(CardRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   clock.Advance(std::chrono::milliseconds(21));
   core->RunOnce();
   offender->Take();
-  EXPECT_EQ(core->GetStatus().device_resets, 1u);
-  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("20 ms (operation timeout)"));
+  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
+  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("20 ms (operation timeout)"));
   EXPECT_TRUE(offender->errors.empty()) << "it is tried once more";
 }
 
@@ -437,7 +438,7 @@ TEST_F(CardRecovery, ABootThatFailsIsTriedAgain) {
   offender->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   offender->Run();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   EXPECT_EQ(card->boots, 3);
 }
 
@@ -447,7 +448,7 @@ TEST_F(CardRecovery, ACardThatDoesNotComeBackEndsEverySession) {
   offender->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   core->RunOnce();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kFailed);
   for (TestClient* client : clients()) {
     Status status;
     ASSERT_TRUE(client->Ended(&status));
@@ -464,7 +465,8 @@ TEST_F(CardRecovery, ACardThatDoesNotComeBackEndsEverySession) {
 
   // An administrator may try again.
   Status reset = Internal("not heard of");
-  ASSERT_TRUE(core->ResetDevice(0, [&reset](const Status& status) { reset = status; }).ok());
+  ASSERT_TRUE(
+      core->admin().ResetDevice(0, [&reset](const Status& status) { reset = status; }).ok());
   RunAll();
   EXPECT_TRUE(reset.ok()) << reset.ToString();
   auto client = Connect();
@@ -479,7 +481,8 @@ TEST_F(CardRecovery, AnAdministratorsResetCostsWhatIsInFlightARetry) {
   offender->Send(Launch(3));
   core->RunOnce();
   bool done = false;
-  ASSERT_TRUE(core->ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
+  ASSERT_TRUE(
+      core->admin().ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
   card->hold = false;
   RunAll();
   offender->Take();
@@ -505,7 +508,7 @@ class CardLost : public CardRecovery {
     core->RunOnce();
   }
   void ExpectLost() {
-    EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
+    EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kFailed);
     for (TestClient* client : clients()) {
       Status status;
       ASSERT_TRUE(client->Ended(&status));
@@ -538,14 +541,14 @@ TEST_F(CardLost, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
   EXPECT_EQ(PayloadOf(early.Open(hello), kReasonPayload), "DEVICE_RESET");
   AwaitLook();
   AwaitLook();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
-  EXPECT_EQ(core->GetStatus().device_resets, 0u);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kFailed);
+  EXPECT_EQ(core->admin().GetStatus().device_resets, 0u);
 
   card->on_boot = [this] { card->presence = OkStatus(); };
   card->failing_boots = 1;  // and is tried again, as after any reset
   AwaitLook();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
-  EXPECT_EQ(core->GetStatus().device_resets, 1u);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
   const auto next = Connect();
   next->Send(Allocate(1, 4096), Read(1, 0, 16));
   next->Run();
@@ -555,7 +558,7 @@ TEST_F(CardLost, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
 TEST_F(CardLost, IsNoticedWhileTheCardIsIdle) {
   Remove();
   RunAll();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady) << "looked at once a second";
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady) << "looked at once a second";
   AwaitLook();
   ExpectLost();
 }
@@ -576,7 +579,7 @@ TEST_F(CardRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) {
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);
     EXPECT_THAT(status.ToString(), HasSubstr("lost its memory"));
   }
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   const auto next = Connect();
   next->Send(Allocate(1, 4096), Read(1, 0, 16));
   next->Run();

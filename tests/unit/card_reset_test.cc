@@ -48,7 +48,7 @@ TEST_F(CardReset, AChipIsResetWhereItsHartsDoNotBoot) {
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);
     EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("loses all memory"));
   }
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   const auto next = Connect(1001);
   next->Send(Allocate(1, 4096), Read(1, 0, 16));
   next->Run();
@@ -59,7 +59,7 @@ TEST_F(CardReset, AChipThatDoesNotBootWithTheDaemonIsReset) {
   behaviour.resets_chip = true;
   behaviour.failing_boots = 1;
   Start();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   EXPECT_THAT(card->log, Contains("chip reset"));
 }
 
@@ -73,14 +73,14 @@ TEST_F(CardReset, AChipThatFallsSilentIsReset) {
     core->RunOnce();
   };
   look();
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kFailed);
   EXPECT_THAT(card->log, Not(Contains("chip reset")));
   card->on_boot = [&] {
     if (!card->log.empty() && card->log.back() == "chip reset") card->presence = OkStatus();
   };
   look();
   EXPECT_THAT(card->log, Contains("chip reset"));
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
 }
 
 TEST_F(CardReset, TheCardIsInUseWhileThereAreSessions) {

@@ -33,7 +33,7 @@ std::vector<std::byte> Pattern(size_t size) {
   return bytes;
 }
 
-TEST(ClientSession, TellsWhatTheDaemonSaidInItsWelcome) {
+TEST(SessionPort, TellsWhatTheDaemonSaidInItsWelcome) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   EXPECT_EQ(session.id(), 42u);
@@ -43,7 +43,7 @@ TEST(ClientSession, TellsWhatTheDaemonSaidInItsWelcome) {
   EXPECT_EQ(session.limits().inline_bytes, 64u << 10);
 }
 
-TEST(ClientSession, ConnectSaysWhereNobodyAnswers) {
+TEST(SessionPort, ConnectSaysWhereNobodyAnswers) {
   Result<Session> session = Session::Connect({.address = "/nonexistent/ttfd.sock"});
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.status().code(), Code::kUnavailable);
@@ -51,7 +51,7 @@ TEST(ClientSession, ConnectSaysWhereNobodyAnswers) {
   EXPECT_NE(session.status().message().find("unix:/nonexistent/ttfd.sock"), std::string::npos);
 }
 
-TEST(ClientSession, RefusedHelloComesBackWithItsReason) {
+TEST(SessionPort, RefusedHelloComesBackWithItsReason) {
   FakeTtfdServer server(FakeOptions{.faults = {.refuse_hello = true}});
   Result<Session> session = Session::Connect({.address = server.address()});
   ASSERT_FALSE(session.ok());
@@ -60,7 +60,7 @@ TEST(ClientSession, RefusedHelloComesBackWithItsReason) {
   EXPECT_EQ(session.status().error().field, "hello.max_revision");
 }
 
-TEST(ClientSession, WelcomeOfAnotherRevision_IsRefused) {
+TEST(SessionPort, WelcomeOfAnotherRevision_IsRefused) {
   FakeTtfdServer server(FakeOptions{.faults = {.welcome_revision = 2}});
   Result<Session> session = Session::Connect({.address = server.address()});
   ASSERT_FALSE(session.ok());
@@ -69,7 +69,7 @@ TEST(ClientSession, WelcomeOfAnotherRevision_IsRefused) {
       << session.status().ToString();
 }
 
-TEST(ClientSession, BytesComeBackAsTheyWereWritten) {
+TEST(SessionPort, BytesComeBackAsTheyWereWritten) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   for (const size_t size : {size_t{4}, size_t{64} << 10, (size_t{64} << 10) + 4, size_t{3} << 20}) {
@@ -84,7 +84,7 @@ TEST(ClientSession, BytesComeBackAsTheyWereWritten) {
   }
 }
 
-TEST(ClientSession, KernelIsUploadedOnceAndFoundByItsHashAfterwards) {
+TEST(SessionPort, KernelIsUploadedOnceAndFoundByItsHashAfterwards) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   const std::vector<std::byte> elf = Pattern(100'000);
@@ -95,7 +95,7 @@ TEST(ClientSession, KernelIsUploadedOnceAndFoundByItsHashAfterwards) {
   EXPECT_EQ(server.seen().payload_bytes, sent);
 }
 
-TEST(ClientSession, KernelFileThatIsNotThereIsNamed) {
+TEST(SessionPort, KernelFileThatIsNotThereIsNamed) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   const Result<Kernel> kernel = session.LoadKernelFile("/nonexistent/kernel.elf");
@@ -115,7 +115,7 @@ std::string ComputeFiles(int files) {
   return folder + "/k";
 }
 
-TEST(ClientSession, LoadKernels_LoadsOneFileForEachProcessor) {
+TEST(SessionPort, LoadKernels_LoadsOneFileForEachProcessor) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   const Result<ComputeKernel> kernels = session.LoadKernels(ComputeFiles(3));
@@ -133,7 +133,7 @@ TEST(ClientSession, LoadKernels_LoadsOneFileForEachProcessor) {
                                       "k_trisc2.elf: ELF of TRISC2"}));
 }
 
-TEST(ClientSession, LoadKernels_NamesTheFileThatFailed) {
+TEST(SessionPort, LoadKernels_NamesTheFileThatFailed) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   const std::string path = ComputeFiles(2);
@@ -144,7 +144,7 @@ TEST(ClientSession, LoadKernels_NamesTheFileThatFailed) {
   EXPECT_TRUE(server.live_handles().empty()) << "the two that were loaded are freed";
 }
 
-TEST(ClientSession, ResourcesAreFreedWhenTheyGoAway) {
+TEST(SessionPort, ResourcesAreFreedWhenTheyGoAway) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   {
@@ -160,7 +160,7 @@ TEST(ClientSession, ResourcesAreFreedWhenTheyGoAway) {
   EXPECT_TRUE(server.live_handles().empty());
 }
 
-TEST(ClientSession, FreeThatFollowsAFailedCreationStillHappens) {
+TEST(SessionPort, FreeThatFollowsAFailedCreationStillHappens) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   Result<Buffer> kept = session.AllocateDram(64);
@@ -172,7 +172,7 @@ TEST(ClientSession, FreeThatFollowsAFailedCreationStillHappens) {
   EXPECT_TRUE(server.live_handles().empty());
 }
 
-TEST(ClientSession, Close_SendsFinishAndWaits) {
+TEST(SessionPort, Close_SendsFinishAndWaits) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   for (int i = 0; i < 10; ++i) {
@@ -186,7 +186,7 @@ TEST(ClientSession, Close_SendsFinishAndWaits) {
   EXPECT_FALSE(session.queue().EnqueueBarrier().ok());
 }
 
-TEST(ClientSession, QueuesWaitForOneAnother) {
+TEST(SessionPort, QueuesWaitForOneAnother) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   Result<Queue> other = session.OpenQueue({.kind = QueueKind::kTransfer});
@@ -203,7 +203,7 @@ TEST(ClientSession, QueuesWaitForOneAnother) {
   EXPECT_EQ(batch.waits(0).value(), first->value);
 }
 
-TEST(ClientSession, ProgressIsReportedOnTheThreadThatWaits) {
+TEST(SessionPort, ProgressIsReportedOnTheThreadThatWaits) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   uint64_t seen = 0;
@@ -218,7 +218,7 @@ TEST(ClientSession, ProgressIsReportedOnTheThreadThatWaits) {
   EXPECT_EQ(where, std::this_thread::get_id());
 }
 
-TEST(ClientSession, TransfersReportHowFarTheyAre) {
+TEST(SessionPort, TransfersReportHowFarTheyAre) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   uint64_t done = 0;
@@ -234,7 +234,7 @@ TEST(ClientSession, TransfersReportHowFarTheyAre) {
   EXPECT_EQ(calls, 16u);
 }
 
-TEST(ClientSession, BackgroundThreadMovesTheStreamWithoutACall) {
+TEST(SessionPort, BackgroundThreadMovesTheStreamWithoutACall) {
   FakeTtfdServer server;
   Session session = MustConnect(server, {.background_thread = true});
   std::atomic<uint64_t> seen = 0;
@@ -250,7 +250,7 @@ TEST(ClientSession, BackgroundThreadMovesTheStreamWithoutACall) {
   EXPECT_TRUE(buffer.ok());
 }
 
-TEST(ClientSession, ManyThreadsMayUseOneSession) {
+TEST(SessionPort, ManyThreadsMayUseOneSession) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   std::atomic<int> failures = 0;

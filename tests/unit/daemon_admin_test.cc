@@ -1,9 +1,9 @@
 // What administrators see and do: status, sessions, timeouts, ending a session, drain, stop.
 #include <gmock/gmock.h>
 
+#include "daemon/api/errors.h"
+#include "daemon/api/status_reason.h"
 #include "daemon/core/user_table.h"
-#include "daemon/session/errors.h"
-#include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd::daemon_admin_test {
@@ -21,7 +21,7 @@ TEST_F(DaemonAdmin, StatusCounts) {
   client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
                InlineWrite(1, 0, Pattern(1024)), Launch(3), Launch(3), Read(1, 0, 512));
   client->Run();
-  const StatusReply status = core->GetStatus();
+  const StatusReply status = core->admin().GetStatus();
   EXPECT_EQ(status.state, DaemonState::kReady);
   EXPECT_EQ(status.sessions, 1u);
   EXPECT_EQ(status.commands_completed, 7u);
@@ -37,26 +37,26 @@ TEST_F(DaemonAdmin, StatusCounts) {
 TEST_F(DaemonAdmin, HartsAreReadWhenAskedForUnlessTheLastReadingIsYoung) {
   Start();
   const auto read = [this] {
-    core->GetStatus();
+    core->admin().GetStatus();
     core->RunOnce();
-    return core->GetStatus().card.number;
+    return core->admin().GetStatus().card.number;
   };
-  EXPECT_EQ(core->GetStatus().card.number, 0u) << "not read yet";
-  EXPECT_EQ(core->GetStatus().card.wanted, 1u);
+  EXPECT_EQ(core->admin().GetStatus().card.number, 0u) << "not read yet";
+  EXPECT_EQ(core->admin().GetStatus().card.wanted, 1u);
   EXPECT_EQ(read(), 1u) << "three requests, one reading";
-  EXPECT_THAT(core->GetStatus().card.harts, SizeIs(2));
+  EXPECT_THAT(core->admin().GetStatus().card.harts, SizeIs(2));
   clock.Advance(PublishedReading::kPeriod - std::chrono::milliseconds(1));
   EXPECT_EQ(read(), 1u);
-  EXPECT_EQ(core->GetStatus().card.age_ms, 49u);
-  EXPECT_EQ(core->GetStatus().card.wanted, 1u);
+  EXPECT_EQ(core->admin().GetStatus().card.age_ms, 49u);
+  EXPECT_EQ(core->admin().GetStatus().card.wanted, 1u);
   clock.Advance(std::chrono::milliseconds(1));
-  const StatusReply old = core->GetStatus();
+  const StatusReply old = core->admin().GetStatus();
   EXPECT_EQ(old.card.number, 1u) << "until it is read";
   EXPECT_EQ(old.card.wanted, 2u);
   EXPECT_EQ(old.card.age_ms, 50u);
   EXPECT_EQ(read(), 2u);
   EXPECT_EQ(card->reports, 2);
-  EXPECT_EQ(core->GetStatus().card.age_ms, 0u);
+  EXPECT_EQ(core->admin().GetStatus().card.age_ms, 0u);
   clock.Advance(std::chrono::seconds(10));
   core->RunOnce();
   EXPECT_EQ(card->reports, 2) << "not unless it is asked for";
@@ -69,12 +69,12 @@ TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
   const auto running = *DaemonCore::Create(std::move(own), SteadyClock(), options);
   ASSERT_TRUE(running->Start().ok());
   const TimePoint began = SteadyClock().Now();
-  while (running->GetStatus().card.number == 0 &&
+  while (running->admin().GetStatus().card.number == 0 &&
          SteadyClock().Now() - began < std::chrono::seconds(30)) {
     std::this_thread::yield();
   }
-  EXPECT_EQ(running->GetStatus().card.number, 1u);
-  for (int i = 0; i < 3000; ++i) running->GetStatus();
+  EXPECT_EQ(running->admin().GetStatus().card.number, 1u);
+  for (int i = 0; i < 3000; ++i) running->admin().GetStatus();
   const int reports = counted.reports;
   const auto periods = (SteadyClock().Now() - began) / PublishedReading::kPeriod;
   EXPECT_TRUE(running->Stop(SteadyClock().Now() + std::chrono::seconds(10)).ok());
@@ -88,9 +88,9 @@ TEST_F(DaemonAdmin, BusyTimeHasThatOfWhatRuns) {
   client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
   for (int i = 0; i < 10; ++i) core->RunOnce();
   const auto busy_ns = [this] {
-    core->GetStatus();
+    core->admin().GetStatus();
     core->RunOnce();
-    return core->GetStatus().hardware_queues[0].device_ns;
+    return core->admin().GetStatus().hardware_queues[0].device_ns;
   };
   const uint64_t before = busy_ns();
   clock.Advance(std::chrono::seconds(1));
@@ -123,7 +123,7 @@ TEST_F(DaemonAdmin, OneUserIsTheFirstBesidesRootWhoseSessionIsMade) {
   HelloRequest lease = hello;
   lease.attach = AttachKind::kLease;
   EXPECT_EQ(open(1001, lease).code(), StatusCode::kPermissionDenied);
-  EXPECT_THAT(core->ListLeases(), IsEmpty()) << "a refused session leaves no lease behind";
+  EXPECT_THAT(core->admin().ListLeases(), IsEmpty()) << "a refused session leaves no lease behind";
 }
 
 TEST(UserTable, ComparesCertificatesByName) {
@@ -151,7 +151,7 @@ TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {
   client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)), BarrierRequest{});
   clock.Advance(std::chrono::milliseconds(5));
   client->Run();
-  const auto sessions = core->ListSessions();
+  const auto sessions = core->admin().ListSessions();
   ASSERT_THAT(sessions, SizeIs(1));
   EXPECT_EQ(sessions[0].client_name, "test");
   EXPECT_EQ(sessions[0].user, "user1234");
@@ -179,20 +179,21 @@ TEST_F(DaemonAdmin, TimeoutsOfASessionOverrideTheDaemons) {
   const uint64_t id = client->session().welcome().session;
   TimeoutsReply change;
   change.kernel_ms = 7;
-  ASSERT_TRUE(core->SetTimeouts(id, change).ok());
-  EXPECT_EQ(core->GetTimeouts(id)->kernel_ms, 7u);
-  EXPECT_EQ(core->GetTimeouts(id)->start_ms, options.timeouts.start_ms) << "0 leaves unchanged";
-  EXPECT_EQ(core->GetTimeouts(0)->kernel_ms, options.timeouts.kernel_ms);
+  ASSERT_TRUE(core->admin().SetTimeouts(id, change).ok());
+  EXPECT_EQ(core->admin().GetTimeouts(id)->kernel_ms, 7u);
+  EXPECT_EQ(core->admin().GetTimeouts(id)->start_ms, options.timeouts.start_ms)
+      << "0 leaves unchanged";
+  EXPECT_EQ(core->admin().GetTimeouts(0)->kernel_ms, options.timeouts.kernel_ms);
   change = {};
   change.operation_ms = 3;
-  EXPECT_EQ(core->SetTimeouts(id, change)->operation_ms, 3u);
-  EXPECT_EQ(core->GetTimeouts(id)->kernel_ms, 7u);
-  EXPECT_EQ(core->GetTimeouts(0)->operation_ms, options.timeouts.operation_ms);
+  EXPECT_EQ(core->admin().SetTimeouts(id, change)->operation_ms, 3u);
+  EXPECT_EQ(core->admin().GetTimeouts(id)->kernel_ms, 7u);
+  EXPECT_EQ(core->admin().GetTimeouts(0)->operation_ms, options.timeouts.operation_ms);
   change.operation_ms = 4;
-  EXPECT_EQ(core->SetTimeouts(0, change)->operation_ms, 4u);
-  EXPECT_EQ(core->GetTimeouts(id)->operation_ms, 3u) << "its own stays";
-  EXPECT_EQ(core->GetTimeouts(999).status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(core->SetTimeouts(999, change).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(core->admin().SetTimeouts(0, change)->operation_ms, 4u);
+  EXPECT_EQ(core->admin().GetTimeouts(id)->operation_ms, 3u) << "its own stays";
+  EXPECT_EQ(core->admin().GetTimeouts(999).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(core->admin().SetTimeouts(999, change).status().code(), StatusCode::kNotFound);
 }
 
 TEST_F(DaemonAdmin, AnEndedSessionLearnsWhyAndFreesEverything) {
@@ -201,7 +202,8 @@ TEST_F(DaemonAdmin, AnEndedSessionLearnsWhyAndFreesEverything) {
   client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
   const int before = client->ready;
   client->Take();
-  ASSERT_TRUE(core->TerminateSession(client->session().welcome().session, "maintenance").ok());
+  ASSERT_TRUE(
+      core->admin().TerminateSession(client->session().welcome().session, "maintenance").ok());
   core->HandleAllInput();
   EXPECT_GT(client->ready, before) << "the call is woken";
   Status status;
@@ -209,9 +211,9 @@ TEST_F(DaemonAdmin, AnEndedSessionLearnsWhyAndFreesEverything) {
   EXPECT_EQ(status.code(), StatusCode::kAborted);
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("maintenance"));
   RunAll();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
-  EXPECT_EQ(core->TerminateSession(77, "").code(), StatusCode::kNotFound);
+  EXPECT_EQ(core->admin().TerminateSession(77, "").code(), StatusCode::kNotFound);
 }
 
 TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
@@ -224,11 +226,11 @@ TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
   core->RunOnce();
   std::vector<ProgressStep> steps;
   bool done = false;
-  core->Drain(1000, [&](ProgressStep step, uint64_t, bool last) {
+  core->admin().Drain(1000, [&](ProgressStep step, uint64_t, bool last) {
     steps.push_back(step);
     done = last;
   });
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kDraining);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kDraining);
   client->Take();
   client->Send(BarrierRequest{});
   TestClient late(*core);
@@ -254,7 +256,7 @@ TEST_F(DaemonAdmin, ADrainEndsWhatIsLeftWhenItsTimeIsUp) {
   auto client = Connect();
   client->Send(Allocate(1, 4096), StreamedWrite(1, 0, 4096));
   bool done = false;
-  core->Drain(100, [&](ProgressStep, uint64_t, bool last) { done = last; });
+  core->admin().Drain(100, [&](ProgressStep, uint64_t, bool last) { done = last; });
   client->Run();
   EXPECT_FALSE(done);
   clock.Advance(std::chrono::milliseconds(101));
@@ -278,7 +280,7 @@ TEST_F(DaemonAdmin, AStopShutsTheCardDown) {
 
 TEST_F(DaemonAdmin, AnotherDeviceCannotBeReset) {
   Start();
-  const Status refused = core->ResetDevice(3, [](const Status&) { FAIL() << "refused"; });
+  const Status refused = core->admin().ResetDevice(3, [](const Status&) { FAIL() << "refused"; });
   EXPECT_EQ(refused.code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(StatusMessage(refused)), HasSubstr("no device 3"));
   EXPECT_EQ(card->boots, 1);

@@ -188,7 +188,7 @@ TEST_F(HangOnAStandingDisk, TheCardIsRepairedAndTheReportComesLater) {
   other->Run();
   EXPECT_LT(Now() - began, seconds(20));
   EXPECT_EQ(card->boots, 2);
-  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   EXPECT_EQ(offender->ErrorOf(3).hang_report, "1");
   EXPECT_THAT(offender->ErrorOf(3).message, HasSubstr("not all of the hang report could be kept"));
   EXPECT_THAT(other->errors, IsEmpty());

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd::lease_table_test {

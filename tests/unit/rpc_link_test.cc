@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/api/status_reason.h"
 #include "daemon/rpc/link.h"
-#include "daemon/session/status_reason.h"
 #include "tests/support/random.h"
 
 namespace ttfd::rpc_link_test {

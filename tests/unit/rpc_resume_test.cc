@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/stream_fixture.h"
 
 namespace ttfd::rpc_resume_test {
@@ -21,7 +21,7 @@ constexpr uint64_t kLarge = 2 * kChunk + (40 << 10);
 class RpcResume : public StreamTest {
  protected:
   void Prepare() {
-    options.windows.read_bytes = 260 << 10;  // a little more than one slice of a read
+    options.limits.read_bytes = 260 << 10;  // a little more than one slice of a read
     Start();
     card->completes_per_poll = 1;
     card->on_launch = [this](const LaunchCommand&) {
@@ -148,9 +148,9 @@ TEST_F(RpcResume, CutAfterAnyMessage_ChangesNothing) {
     Run(*client);
     *events = event;
     Status end;
-    EXPECT_EQ(client->CheckEnd(&end), ClientSession::Ending::kEnded);
+    EXPECT_EQ(client->CheckEnd(&end), SessionPort::Ending::kEnded);
     EXPECT_TRUE(end.ok()) << StatusMessage(end);
-    EXPECT_THAT(core->ListSessions(), IsEmpty());
+    EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
     return client->seen();
   };
   size_t events = 0;
@@ -232,7 +232,7 @@ TEST_F(RpcResume, ResumeOfWhatWasNotSent_EndsTheSession) {
   resume->set_token(client->welcome().token());
   resume->set_received(77);
   client->Lose();
-  const SessionStreamEnvironment environment{core.get(), core->ListDevices().limits};
+  const SessionStreamEnvironment environment{core.get(), core->admin().ListDevices().limits};
   PeerIdentity peer;
   peer.uid = 1000;
   SessionStream stream(environment, peer, client.get());
@@ -244,7 +244,7 @@ TEST_F(RpcResume, ResumeOfWhatWasNotSent_EndsTheSession) {
   ASSERT_TRUE(stream.open());
   stream.Abandon(/*lost=*/false);
   core->HandleAllInput();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(RpcResume, ReplacedConnection_NeitherReadsNorWrites) {
@@ -263,7 +263,7 @@ TEST_F(RpcResume, ReplacedConnection_NeitherReadsNorWrites) {
   EXPECT_EQ(status.code(), StatusCode::kAborted);
   EXPECT_FALSE(client->Take());
   Status end;
-  EXPECT_EQ(client->CheckEnd(&end), ClientSession::Ending::kEnded);
+  EXPECT_EQ(client->CheckEnd(&end), SessionPort::Ending::kEnded);
   EXPECT_THAT(StatusMessage(end), HasSubstr("resumed on another connection"));
   client->Lose();
   Send(second, message);
@@ -294,7 +294,7 @@ TEST_F(RpcResume, Acceptance_IsAtomicAgainstAResume) {
     sender.join();
     ASSERT_TRUE(status.ok()) << StatusMessage(status);
     core->HandleAllInput();
-    const std::vector<SessionInfoReply> sessions = core->ListSessions();
+    const std::vector<SessionInfoReply> sessions = core->admin().ListSessions();
     ASSERT_THAT(sessions, SizeIs(1));
     ASSERT_EQ(sessions[0].submitted.at(0).value + 1, second.welcome().received());
     client->Lose();

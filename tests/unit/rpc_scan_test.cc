@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "daemon/api/request.h"
+#include "daemon/api/status_reason.h"
 #include "daemon/rpc/message_scan.h"
-#include "daemon/session/request.h"
-#include "daemon/session/status_reason.h"
 #include "tests/support/random.h"
 #include "ttfd/v1/ttfd.pb.h"
 

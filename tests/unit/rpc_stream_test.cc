@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/stream_fixture.h"
 
 namespace ttfd::rpc_stream_test {
@@ -35,7 +35,7 @@ class RawStream final : public SessionOutput {
   RawStream(DaemonCore& core, Clock& clock)
       : core_(core),
         clock_(clock),
-        environment_{&core, core.ListDevices().limits},
+        environment_{&core, core.admin().ListDevices().limits},
         stream_(environment_, Peer(), this) {}
   ~RawStream() override {
     if (stream_.open()) stream_.Abandon(/*lost=*/false);
@@ -76,7 +76,7 @@ class RawStream final : public SessionOutput {
 class RpcStream : public StreamTest {
  protected:
   uint64_t Submitted() {
-    const std::vector<SessionInfoReply> sessions = core->ListSessions();
+    const std::vector<SessionInfoReply> sessions = core->admin().ListSessions();
     EXPECT_THAT(sessions, SizeIs(1));
     return sessions[0].submitted.empty() ? 0 : sessions[0].submitted[0].value;
   }
@@ -204,7 +204,7 @@ TEST_F(RpcStream, Gap_EndsTheSession) {
   EXPECT_THAT(StatusMessage(status),
               HasSubstr("message 4 was not expected, message 2 is the next"));
   client->Lose(/*refused=*/true);
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(RpcStream, ContentWithoutSequence_IsRefused) {
@@ -284,7 +284,7 @@ TEST_F(RpcStream, BytesThatAreNoMessage_AreRefused) {
     EXPECT_EQ(client.Read(bytes).code(), StatusCode::kInvalidArgument);
     EXPECT_FALSE(client.stream().open());
   }
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(RpcStream, TooManyNestedMessages_AreRefused) {
@@ -469,15 +469,15 @@ TEST_F(RpcStream, Finish_WaitsForTheAckOfAllOutput) {
   EXPECT_TRUE(client->stream().input_finished());
   Status status;
   while (client->Take()) continue;
-  EXPECT_EQ(client->CheckEnd(&status), ClientSession::Ending::kUnacknowledged);
+  EXPECT_EQ(client->CheckEnd(&status), SessionPort::Ending::kUnacknowledged);
   EXPECT_EQ(client->stream().awaits_ack_since(), clock.Now());
-  EXPECT_THAT(core->ListSessions(), SizeIs(1));
+  EXPECT_THAT(core->admin().ListSessions(), SizeIs(1));
   const int ready = client->ready;
   EXPECT_TRUE(client->Acknowledge().ok());
   EXPECT_GT(client->ready, ready);
-  EXPECT_EQ(client->CheckEnd(&status), ClientSession::Ending::kEnded);
+  EXPECT_EQ(client->CheckEnd(&status), SessionPort::Ending::kEnded);
   EXPECT_TRUE(status.ok());
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(RpcStream, FinishWithoutReconnectTimeout_NeedsNoAck) {
@@ -487,11 +487,11 @@ TEST_F(RpcStream, FinishWithoutReconnectTimeout_NeedsNoAck) {
   Send(*client, BarrierMessage(1));
   Send(*client, FinishMessage());
   Status status;
-  EXPECT_EQ(client->CheckEnd(&status), ClientSession::Ending::kOpen) << "its result is not written";
+  EXPECT_EQ(client->CheckEnd(&status), SessionPort::Ending::kOpen) << "its result is not written";
   while (client->Take()) continue;
-  EXPECT_EQ(client->CheckEnd(&status), ClientSession::Ending::kEnded);
+  EXPECT_EQ(client->CheckEnd(&status), SessionPort::Ending::kEnded);
   EXPECT_TRUE(status.ok());
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(RpcStream, LossWithoutFinish_KeepsOrEndsTheSession) {
@@ -502,11 +502,11 @@ TEST_F(RpcStream, LossWithoutFinish_KeepsOrEndsTheSession) {
   auto ended = Quiet(/*reconnect_timeout_ms=*/0);
   ended->Lose();
   RunAll();
-  ASSERT_THAT(core->ListSessions(), SizeIs(1));
-  EXPECT_EQ(core->ListSessions()[0].state, SessionState::kDetached);
+  ASSERT_THAT(core->admin().ListSessions(), SizeIs(1));
+  EXPECT_EQ(core->admin().ListSessions()[0].state, SessionState::kDetached);
   clock.Advance(milliseconds(kTimeoutMs));
   RunAll();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 }  // namespace

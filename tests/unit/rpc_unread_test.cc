@@ -57,7 +57,7 @@ class UnreadAnswers : public StreamTest {
   }
   // By what the daemon counts for all sessions of the user.
   uint64_t KeptFor(uint32_t uid) {
-    for (const LimitUsageReply& usage : core->GetLimits().usage) {
+    for (const LimitUsageReply& usage : core->admin().GetLimits().usage) {
       if (usage.scope != LimitScope::kUser || usage.uid != uid) continue;
       for (const LimitUseReply& use : usage.uses) {
         if (use.name == "unacknowledged_bytes_per_user") return use.used;

@@ -255,20 +255,20 @@ TEST(Scheduler, ForgetsSessionsThatAreGone) {
 // Queue 0 of the session, which has begun command 1.
 SessionQueue& Awaited(SliceOrder& order, uint64_t session) {
   SessionQueue& queue = order.QueueOf(Transfer(session));
-  queue.operations.push_back(std::make_shared<Operation>());
-  queue.operations.back()->first_value = queue.operations.back()->last_value = 1;
-  queue.begun = 1;
+  queue.timeline.Append(std::make_shared<Operation>());
+  queue.timeline.back()->first_value = queue.timeline.back()->last_value = 1;
+  queue.timeline.BeginNext(/*waits=*/false);
   return queue;
 }
 
 // The card has command 1, which is expected to take so long.
 void Submit(SessionQueue& queue, const Ticket& ticket, Duration cost) {
   Slice slice;
-  slice.operation = queue.operations.back();
+  slice.operation = queue.timeline.back();
   slice.times.cost = cost;
   queue.slices.Append(std::move(slice));
   queue.slices.Submitted(ticket);
-  queue.passed = 1;
+  queue.timeline.PassNext();
 }
 
 // A slice of queue 1 that waits for command 1 of `other`.
@@ -315,7 +315,7 @@ TEST(Scheduler, AWaitForWhatTakesLongEndsWithIt) {
 TEST(Scheduler, AWaitForABarrierWhoseWaitsHaveNotEndedEndsWithTheBarrier) {
   SliceOrder scheduler;
   SessionQueue& other = Awaited(scheduler, 1);
-  other.passed = 1;
+  other.timeline.PassNext();
   other.slices.AddJoin(1);
   scheduler.Push(Waiter(1, other));
   OrderedSlice one;

@@ -2,7 +2,7 @@
 // how a queue is opened again.
 #include <gmock/gmock.h>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd::session_error_test {
@@ -289,7 +289,7 @@ TEST_F(SessionError, CancelEndsWhatHasNotStarted) {
   EXPECT_EQ(client->ErrorOf(9).code, StatusCode::kAborted)
       << "sent behind the cancelled: the queue has failed";
   EXPECT_EQ(Cause(9), (QueuePosition{0, 6}));
-  EXPECT_EQ(core->GetStatus().launches_completed, 1u);
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u);
 }
 
 TEST_F(SessionError, CancelLetsWhatStartedRunOut) {
@@ -357,7 +357,7 @@ TEST_F(SessionError, ACommandNotStartedInTimeIsDropped) {
   client->Run();
   EXPECT_EQ(client->Progress(), 5u);
   EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kOk);
-  EXPECT_EQ(core->GetStatus().launches_completed, 0u);
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 0u);
 }
 
 TEST_F(SessionError, AWorkThatReachesTheDeviceTooLateIsRefusedThere) {
@@ -391,7 +391,8 @@ TEST_F(SessionError, AWorkThatWaitsForTheCardIsDroppedAtItsDeadlineToo) {
     batch.commands.push_back(Launch(3));
     const uint64_t late = client->SendBatch(batch);
     core->RunOnce();
-    ASSERT_EQ(core->GetStatus().hardware_queues[0].in_flight, 1u) << "it is not on the card";
+    ASSERT_EQ(core->admin().GetStatus().hardware_queues[0].in_flight, 1u)
+        << "it is not on the card";
     clock.Advance(std::chrono::milliseconds(11));
     core->RunOnce();
     client->Take();
@@ -400,7 +401,7 @@ TEST_F(SessionError, AWorkThatWaitsForTheCardIsDroppedAtItsDeadlineToo) {
     other->Run();
     client->Run();
     EXPECT_EQ(other->ErrorOf(running).code, StatusCode::kOk);
-    EXPECT_EQ(core->GetStatus().launches_completed, 1u) << "it never ran";
+    EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u) << "it never ran";
   }
 }
 
@@ -420,7 +421,7 @@ TEST_F(SessionError, AWorkThatTheDeviceThreadHoldsCanBeCancelled) {
   card->hold = false;
   other->Run();
   client->Run();
-  EXPECT_EQ(core->GetStatus().launches_completed, 1u);
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u);
 }
 
 TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn) {
@@ -434,17 +435,17 @@ TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn)
   core->RunOnce();
   client->Take();
   EXPECT_THAT(client->errors, IsEmpty()) << "a start deadline is no deadline of the end";
-  core->TerminateSession(client->id(), "enough").IgnoreError();
+  core->admin().TerminateSession(client->id(), "enough").IgnoreError();
   card->hold = false;
   client->Run();
   EXPECT_EQ(client->Data(read), "") << "nobody wants it any more";
-  EXPECT_EQ(core->GetStatus().bytes_read, 4096u) << "but the card was not stopped";
+  EXPECT_EQ(core->admin().GetStatus().bytes_read, 4096u) << "but the card was not stopped";
 }
 
 TEST_F(SessionError, TheDaemonsStartTimeoutIsTheDefault) {
   TimeoutsReply timeouts;
   timeouts.start_ms = 20;
-  ASSERT_TRUE(core->SetTimeouts(client->id(), timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(client->id(), timeouts).ok());
   client->Send(StreamedWrite(1, 0, 1024));
   clock.Advance(std::chrono::milliseconds(21));
   client->Run();
@@ -481,7 +482,7 @@ TEST_F(SessionError, AClientThatSendsEverythingButItsDataIsEnded) {
 class SessionOldErrors : public CoreTest {
  protected:
   void SetUp() override {
-    options.windows.begun_operations =
+    options.limits.begun_operations =
         1;  // what is behind a command that waits for data does not begin
     Start();
     client = Connect();

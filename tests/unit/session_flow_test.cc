@@ -160,17 +160,17 @@ TEST_F(SessionFlow, AReadTakesAnyByteRange) {
 
 TEST_F(SessionFlow, AClientThatDoesNotTakeItsDataBoundsWhatIsRead) {
   behaviour.dram_bank_bytes = 16 << 20;
-  options.windows.read_bytes = 1 << 20;
+  options.limits.read_bytes = 1 << 20;
   Start();
   auto client = Connect();
   const uint64_t size = 8 << 20;
   client->Send(Allocate(1, size), Read(1, 0, size));
   RunAll();
-  uint64_t read = core->GetStatus().bytes_read;
-  EXPECT_LE(read, options.windows.read_bytes);
+  uint64_t read = core->admin().GetStatus().bytes_read;
+  EXPECT_LE(read, options.limits.read_bytes);
   EXPECT_GT(read, 0u);
   for (int i = 0; i < 5; ++i) RunAll();
-  EXPECT_EQ(core->GetStatus().bytes_read, read) << "nothing more until the client takes it";
+  EXPECT_EQ(core->admin().GetStatus().bytes_read, read) << "nothing more until the client takes it";
   client->Run();
   EXPECT_EQ(client->Data(2).size(), size);
   EXPECT_EQ(client->Progress(), 2u);
@@ -212,7 +212,7 @@ TEST_F(SessionFlow, Finish_CompletesWhatWasSent) {
   ASSERT_TRUE(client->Ended(&status));
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(SessionFlow, Finish_FailsCommandsWithoutTheirData) {
@@ -252,7 +252,7 @@ TEST_F(SessionFlow, Leave_EndsWithCancelled) {
   EXPECT_EQ(status.code(), StatusCode::kCancelled);
   card->hold = false;
   RunAll();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 

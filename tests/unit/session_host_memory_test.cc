@@ -34,7 +34,7 @@ class SessionHostMemory : public CoreTest {
   }
   uint64_t Used(const std::string& limit, const TestClient* client, uint32_t uid = 1000) {
     const uint64_t session = client == nullptr ? 0 : client->session_->welcome().session;
-    for (const LimitUsageReply& uses : core->GetLimits().usage) {
+    for (const LimitUsageReply& uses : core->admin().GetLimits().usage) {
       if (uses.session != session || uses.uid != uid) continue;
       for (const LimitUseReply& use : uses.uses) {
         if (use.name == limit) return use.used;
@@ -92,7 +92,7 @@ TEST_F(SessionHostMemory, IsReturnedToTheSystemAfterASession) {
 
 TEST_F(SessionHostMemory, OneByteReads_CountTheirChunks) {
   constexpr int kReads = 4000;
-  options.windows.read_bytes = 64 << 10;
+  options.limits.read_bytes = 64 << 10;
   Begin();
   auto client = Connect();
   const uint64_t write = client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(4096))) + 1;
@@ -102,7 +102,7 @@ TEST_F(SessionHostMemory, OneByteReads_CountTheirChunks) {
   size_t chunks = 0;
   for (uint64_t i = 1; i <= kReads; ++i) chunks += client->Data(write + i).size();
   EXPECT_GT(chunks, 400u);
-  EXPECT_LT(chunks, options.windows.read_bytes / sizeof(DataChunk));
+  EXPECT_LT(chunks, options.limits.read_bytes / sizeof(DataChunk));
   client->Run();
   EXPECT_EQ(client->Progress(), write + kReads) << "the rest is read as the client takes it";
 }

@@ -157,7 +157,7 @@ class SessionInput : public CoreTest {
     return record;
   }
   uint64_t Submitted(const TestClient& client) {
-    for (const SessionInfoReply& info : core->ListSessions()) {
+    for (const SessionInfoReply& info : core->admin().ListSessions()) {
       if (info.session == client.id()) return info.submitted.at(0).value;
     }
     return 0;
@@ -273,7 +273,7 @@ TEST_F(SessionInput, HostWorkOfAnEndedSessionIsNotDone) {
   EXPECT_EQ(loads, 0);
   RunAll();
   EXPECT_EQ(loads, 0);
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 // ---- While the card is waited for.
@@ -294,11 +294,11 @@ TEST_F(SessionInput, InputAndControlsAreHandledWhileTheCardBoots) {
       MessageRequest leave;
       leave.leave = true;
       EXPECT_TRUE(ended->session().Accept(std::move(leave), [] {}).ok());
-      EXPECT_TRUE(core->TerminateSession(terminated->id(), "enough").ok());
+      EXPECT_TRUE(core->admin().TerminateSession(terminated->id(), "enough").ok());
     }
     const auto has_ended = [](TestClient& client) {
       Status status;
-      return client.session().CheckEnd(true, &status) == ClientSession::Ending::kEnded;
+      return client.session().CheckEnd(true, &status) == SessionPort::Ending::kEnded;
     };
     busy->Take();
     const bool all = busy->Progress() == 4 && has_ended(*ended) && has_ended(*terminated);
@@ -308,7 +308,7 @@ TEST_F(SessionInput, InputAndControlsAreHandledWhileTheCardBoots) {
   failing->Run();
   EXPECT_EQ(card->boots, 2);
   EXPECT_LT(waits, 100) << "during the boot";
-  EXPECT_THAT(core->ListSessions(), SizeIs(2));
+  EXPECT_THAT(core->admin().ListSessions(), SizeIs(2));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST_F(SessionLeaseCut, ACutAtAnyMomentOfItsGrantNeitherLosesNorLeaksALease) {
     }
     first.Abandon(/*lost=*/true);
     RunSome();
-    EXPECT_EQ(core->ListLeases().size(), first.welcomed ? 2u : 1u);
+    EXPECT_EQ(core->admin().ListLeases().size(), first.welcomed ? 2u : 1u);
     if (first.welcomed) {
       HelloRequest back = Hello(AttachKind::kResume);
       back.reconnect_timeout_ms = 60'000;
@@ -69,8 +69,8 @@ TEST_F(SessionLeaseCut, ACutAtAnyMomentOfItsGrantNeitherLosesNorLeaksALease) {
     second.Abandon(false);
     worker->Abandon(false);
     RunAll();
-    EXPECT_THAT(core->ListLeases(), IsEmpty());
-    EXPECT_THAT(core->ListSessions(), IsEmpty());
+    EXPECT_THAT(core->admin().ListLeases(), IsEmpty());
+    EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
     if (HasFailure()) return;
   }
   EXPECT_GE(kept, 3u);

@@ -1,7 +1,7 @@
 // Sessions that wait for, hold and join leases.
 #include <gmock/gmock.h>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/lease_fixture.h"
 
 namespace ttfd::session_lease_test {
@@ -23,7 +23,7 @@ TEST_F(SessionLeases, AFreeCardIsLeasedAtOnce) {
   EXPECT_TRUE(client->welcomed);
   EXPECT_FALSE(client->lease_token.empty());
   EXPECT_EQ(StateOf(client.get()), SessionState::kActive);
-  const auto leases = core->ListLeases();
+  const auto leases = core->admin().ListLeases();
   ASSERT_THAT(leases, SizeIs(1));
   EXPECT_EQ(leases[0].state, LeaseState::kHeld);
   Prepare(client.get());
@@ -71,7 +71,7 @@ TEST_F(SessionLeases, AWaiterThatDiesLeavesTheQueue) {
   RunAll();
   third->Take();
   EXPECT_EQ(third->lease_wait().position, 1u);
-  EXPECT_THAT(core->ListLeases(), SizeIs(2));
+  EXPECT_THAT(core->admin().ListLeases(), SizeIs(2));
 }
 
 TEST_F(SessionLeases, WhoHasTheTokenWorksUnderTheLease) {
@@ -84,8 +84,8 @@ TEST_F(SessionLeases, WhoHasTheTokenWorksUnderTheLease) {
   const uint64_t launch = member.Send(Launch(3));
   member.Run();
   EXPECT_EQ(member.Progress(), launch);
-  ASSERT_THAT(core->ListLeases(), SizeIs(1));
-  EXPECT_EQ(core->ListLeases()[0].sessions, 2u);
+  ASSERT_THAT(core->admin().ListLeases(), SizeIs(1));
+  EXPECT_EQ(core->admin().ListLeases()[0].sessions, 2u);
 }
 
 TEST_F(SessionLeases, AWrongTokenAnotherUsersOrAnEndedLeasesIsRefused) {
@@ -105,7 +105,7 @@ TEST_F(SessionLeases, AWrongTokenAnotherUsersOrAnEndedLeasesIsRefused) {
   holder.reset();
   RunAll();
   EXPECT_EQ(Join(&other, token).code(), StatusCode::kNotFound);
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(SessionLeases, WhenTheHolderDiesItsMembersEndAndTheNextGoesOnWhenTheirWorkHasEnded) {
@@ -168,7 +168,7 @@ TEST_F(SessionLeases, LeasesOfWhatTheCardHasNotAreRefused) {
   HelloRequest hello = Hello(AttachKind::kLease);
   hello.lease.device = 1;
   EXPECT_EQ(client.Open(hello).code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(core->ListLeases(), IsEmpty());
+  EXPECT_THAT(core->admin().ListLeases(), IsEmpty());
 }
 
 // ---- time
@@ -184,7 +184,7 @@ TEST_F(SessionLeases, WhoWaitsTooLongHearsWhoHoldsIt) {
   const Status status = EndOf(waiter.get());
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("held by session 1 "));
-  EXPECT_THAT(core->ListLeases(), SizeIs(1));
+  EXPECT_THAT(core->admin().ListLeases(), SizeIs(1));
 }
 
 TEST_F(SessionLeases, AnIdleLeaseEndsAndABusyOneDoesNot) {
@@ -242,7 +242,7 @@ TEST_F(SessionLeases, ADrainSendsWaitersAwayAndLetsHoldersFinish) {
   const uint64_t launch = holder->Send(Launch(3));
   core->RunOnce();
   bool done = false;
-  core->Drain(1000, [&](ProgressStep, uint64_t, bool last) { done = last; });
+  core->admin().Drain(1000, [&](ProgressStep, uint64_t, bool last) { done = last; });
   EXPECT_EQ(PayloadOf(EndOf(waiter.get()), kReasonPayload), "DRAINING");
   card->hold = false;
   holder->Run();
@@ -250,7 +250,7 @@ TEST_F(SessionLeases, ADrainSendsWaitersAwayAndLetsHoldersFinish) {
   EXPECT_EQ(PayloadOf(EndOf(holder.get()), kReasonPayload), "DRAINING");
   RunAll();
   EXPECT_TRUE(done);
-  EXPECT_THAT(core->ListLeases(), IsEmpty());
+  EXPECT_THAT(core->admin().ListLeases(), IsEmpty());
 }
 
 TEST_F(SessionLeases, AResetLeavesLeasesAsTheyAre) {
@@ -265,13 +265,14 @@ TEST_F(SessionLeases, AResetLeavesLeasesAsTheyAre) {
   const uint64_t launch = holder->Send(Launch(3));
   core->RunOnce();
   bool reset = false;
-  ASSERT_TRUE(core->ResetDevice(0, [&](const Status& status) { reset = status.ok(); }).ok());
+  ASSERT_TRUE(
+      core->admin().ResetDevice(0, [&](const Status& status) { reset = status.ok(); }).ok());
   core->RunOnce();
   card->hold = false;
   EXPECT_TRUE(reset);
   holder->Run();
   EXPECT_EQ(holder->ErrorOf(launch).reason, "DEVICE_RESET");
-  EXPECT_EQ(core->ListLeases()[0].state, LeaseState::kHeld);
+  EXPECT_EQ(core->admin().ListLeases()[0].state, LeaseState::kHeld);
   shared->Run();
   EXPECT_LT(shared->Progress(), waits + 1) << "still kept out";
   holder.reset();

@@ -54,7 +54,7 @@ TEST_F(LeaseKeepsOut, WorkOfOthersThatHasStartedEndsFirstAndTheRestWaits) {
   RunSome();
   holder->Take();
   EXPECT_FALSE(holder->welcomed) << "the launch still runs";
-  EXPECT_EQ(core->ListLeases()[0].state, LeaseState::kGranting);
+  EXPECT_EQ(core->admin().ListLeases()[0].state, LeaseState::kGranting);
   const uint64_t later = shared->Send(Launch(3), Launch(3));
   card->hold = false;
   holder->Run();
@@ -133,7 +133,7 @@ TEST_F(LeaseKeepsOut, FailedWork_HoldsNoWindow) {
   EXPECT_EQ(shared->ErrorOf(write).reason, "DEADLINE");
   EXPECT_EQ(shared->ErrorOf(1, 1).cause, (QueuePosition{0, write}));
   EXPECT_TRUE(shared->MaySend(640));
-  EXPECT_THAT(core->ListLeases(), SizeIs(1)) << "the lease is held as before";
+  EXPECT_THAT(core->admin().ListLeases(), SizeIs(1)) << "the lease is held as before";
   EXPECT_FALSE(core->RunOnce());
 }
 
@@ -147,7 +147,7 @@ TEST_F(LeaseKeepsOut, AClientThatDiesWhileItsWorkWaitsLeavesNothingBehind) {
   RunAll();
   shared.reset();
   RunAll();
-  EXPECT_THAT(core->ListSessions(), SizeIs(1)) << "not even until the lease ends";
+  EXPECT_THAT(core->admin().ListSessions(), SizeIs(1)) << "not even until the lease ends";
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
@@ -239,13 +239,13 @@ TEST_F(LeaseDuringAReplay, TheRestWaits) {
   auto holder = AskFor();
   holder->Run();
   EXPECT_TRUE(holder->welcomed) << "between two segments";
-  EXPECT_LT(core->GetStatus().launches_completed, 20u);
+  EXPECT_LT(core->admin().GetStatus().launches_completed, 20u);
   shared->Take();
   EXPECT_LT(shared->Progress(), replay);
   holder.reset();
   shared->Run();
   EXPECT_EQ(shared->Progress(), replay);
-  EXPECT_EQ(core->GetStatus().launches_completed, 40u);
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 40u);
 }
 
 TEST_F(LeaseDuringAReplay, AFailureDoesNotWait) {

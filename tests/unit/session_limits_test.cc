@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "daemon/session/usage.h"
 #include "tests/support/core_fixture.h"
 
@@ -23,7 +23,7 @@ class SessionLimitsTest : public CoreTest {
  protected:
   // Used of a limit by a session, or with 0 by the user of test sessions.
   uint64_t Used(const std::string& limit, uint64_t session) {
-    for (const LimitUsageReply& uses : core->GetLimits().usage) {
+    for (const LimitUsageReply& uses : core->admin().GetLimits().usage) {
       if (uses.session != session || uses.uid != 1000) continue;
       for (const LimitUseReply& use : uses.uses) {
         if (use.name == limit) return use.used;
@@ -34,13 +34,14 @@ class SessionLimitsTest : public CoreTest {
   // All that a session has, its handles but for that of the failed command, and the card's memory.
   std::vector<uint64_t> Everything(uint64_t session) {
     std::vector<uint64_t> all;
-    for (const LimitUsageReply& uses : core->GetLimits().usage) {
+    for (const LimitUsageReply& uses : core->admin().GetLimits().usage) {
       if (uses.session != session) continue;
       for (const LimitUseReply& use : uses.uses) {
         if (use.name != "handles") all.push_back(use.used);
       }
     }
-    for (const MemoryUseReply& memory : core->GetStatus().memory) all.push_back(memory.used_bytes);
+    for (const MemoryUseReply& memory : core->admin().GetStatus().memory)
+      all.push_back(memory.used_bytes);
     return all;
   }
   static uint64_t IdOf(TestClient& client) { return client.id(); }
@@ -329,7 +330,7 @@ TEST_F(SessionLimitsTest, ASessionThatIsIdleForTooLongEndsAndABusyOneDoesNot) {
   core->RunOnce();
   clock.Advance(milliseconds(999));
   core->RunOnce();
-  EXPECT_THAT(core->ListSessions(), SizeIs(2));
+  EXPECT_THAT(core->admin().ListSessions(), SizeIs(2));
   clock.Advance(milliseconds(1));
   core->RunOnce();
   Status status;
@@ -379,7 +380,7 @@ TEST_F(SessionLimitsTest, EveryLimitIsShownOnceWithItsValue) {
   options.limits.window_bytes = 5 << 20;
   Start();
   std::map<std::string, uint64_t> shown;
-  for (const LimitInfoReply& limit : core->GetLimits().limits) {
+  for (const LimitInfoReply& limit : core->admin().GetLimits().limits) {
     EXPECT_TRUE(shown.emplace(limit.name, limit.value).second) << limit.name;
     EXPECT_FALSE(limit.description.empty()) << limit.name;
   }
@@ -400,7 +401,7 @@ TEST_F(SessionLimitsTest, HandlesOfFailedCommands_AreWithinTheUsersLimit) {
   for (uint64_t handle = 1; handle <= 50; ++handle) client->SendOn(5, {}, Allocate(handle, 64));
   client->Run();
   uint64_t used = 0;
-  for (const LimitUsageReply& usage : core->GetLimits().usage) {
+  for (const LimitUsageReply& usage : core->admin().GetLimits().usage) {
     for (const LimitUseReply& use : usage.uses) {
       if (usage.session == 0 && use.name == "handles_per_user") used = use.used;
       if (usage.session == 0 && use.name == "handles") used = use.used;

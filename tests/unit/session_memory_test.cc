@@ -136,7 +136,7 @@ TEST_F(SessionMemory, WhatAFreeStillHoldsCountsAgainstTheLimit) {
   for (int i = 0; i < 20; ++i) client->Send(Allocate(10, 8192), Free({10}));
   for (int i = 0; i < 50; ++i) core->RunOnce();
   EXPECT_LE(Memory(MemoryKind::kDram).used_bytes, 8192u);
-  EXPECT_EQ(core->ListSessions()[0].dram_bytes, 8192u);
+  EXPECT_EQ(core->admin().ListSessions()[0].dram_bytes, 8192u);
   card->hold = false;
   client->Run();
   EXPECT_THAT(client->errors, IsEmpty());
@@ -171,7 +171,7 @@ TEST_F(SessionMemory, L1CountsInEachWorker) {
   client->Run();
   EXPECT_EQ(client->Data(3), Pattern(12 * 1024));
   EXPECT_EQ(Memory(MemoryKind::kL1).used_bytes, 1024u);
-  EXPECT_EQ(core->ListSessions()[0].l1_bytes, 1024u);
+  EXPECT_EQ(core->admin().ListSessions()[0].l1_bytes, 1024u);
 }
 
 // A buffer of every kind; 12 workers, 4 DRAM banks.
@@ -291,7 +291,7 @@ TEST_F(SessionMemory, AnAbandonedSessionLeaksNothing) {
       RunAll();
       EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u) << rounds << hold;
       EXPECT_EQ(Memory(MemoryKind::kL1).used_bytes, 0u) << rounds << hold;
-      EXPECT_THAT(core->ListSessions(), IsEmpty());
+      EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
     }
   }
   EXPECT_EQ(Memory(MemoryKind::kDram).largest_free_bytes, dram);
@@ -308,7 +308,7 @@ TEST_F(SessionMemory, MemoryTheDeviceStillTouchesIsKeptUntilItDoesNot) {
   core->RunOnce();  // on the device
   client->Abandon();
   EXPECT_GT(Memory(MemoryKind::kDram).used_bytes, 0u);
-  EXPECT_EQ(core->ListSessions()[0].state, SessionState::kEnding);
+  EXPECT_EQ(core->admin().ListSessions()[0].state, SessionState::kEnding);
   card->hold = false;
   RunAll();
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);

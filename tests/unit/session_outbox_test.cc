@@ -1,7 +1,7 @@
 // What a session has for its client: in order, progress after what it covers, in messages of bounded size, counted.
 #include <gmock/gmock.h>
 
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 #include "daemon/session/output_buffer.h"
 #include "tests/support/random.h"
 

@@ -71,7 +71,7 @@ TEST_F(SessionPrints, OfAnAdministratorsResetComeBeforeItsError) {
   card->on_halt = [this] { card->Print({0, card->submitted(0)}, Line("last words")); };
   first->Send(Launch(3));
   core->RunOnce();
-  ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
+  ASSERT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
   card->hold = false;
   first->Run();
   EXPECT_THAT(TextsOf(*first), ElementsAre("last words"));

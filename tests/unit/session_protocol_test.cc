@@ -1,7 +1,7 @@
 // Errors that end a call: gaps in values, data nobody asked for, a Hello that cannot be served.
 #include <gmock/gmock.h>
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd::session_protocol_test {

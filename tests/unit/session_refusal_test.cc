@@ -56,7 +56,7 @@ class SessionRefusal : public CoreTest {
   // Each case on a queue that is clear, one after the other.
   void Expect(const std::vector<Case>& cases) {
     const uint64_t used = Memory(MemoryKind::kDram).used_bytes;
-    const uint64_t handles = core->ListSessions()[0].handles;
+    const uint64_t handles = core->admin().ListSessions()[0].handles;
     for (const Case& one : cases) {
       BatchRequest batch;
       batch.clears_error = last_;
@@ -80,7 +80,7 @@ class SessionRefusal : public CoreTest {
     BatchRequest clear;
     clear.clears_error = last_;
     client->SendBatch(clear);
-    EXPECT_EQ(core->ListSessions()[0].handles, handles) << "nothing was made";
+    EXPECT_EQ(core->admin().ListSessions()[0].handles, handles) << "nothing was made";
   }
 
   std::unique_ptr<TestClient> client;

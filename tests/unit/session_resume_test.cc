@@ -6,9 +6,9 @@
 
 #include <set>
 
+#include "daemon/api/status_reason.h"
 #include "daemon/core/process.h"
 #include "daemon/session/secret.h"
-#include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd::session_resume_test {
@@ -57,11 +57,11 @@ TEST_F(SessionResume, Detached_CompletesItsCommands) {
   auto client = Open();
   client->Send(Allocate(1, 64), InlineWrite(1, 0, Pattern(64)), Read(1, 0, 64));
   client->Abandon(/*lost=*/true);
-  EXPECT_EQ(core->ListSessions().at(0).state, SessionState::kDetached);
+  EXPECT_EQ(core->admin().ListSessions().at(0).state, SessionState::kDetached);
   RunAll();
   auto next = Resume(*client);
   core->HandleAllInput();
-  EXPECT_EQ(core->ListSessions().at(0).state, SessionState::kActive);
+  EXPECT_EQ(core->admin().ListSessions().at(0).state, SessionState::kActive);
   next->Run();
   EXPECT_EQ(next->Data(3), Pattern(64));
   EXPECT_EQ(next->Progress(), 3u);
@@ -84,7 +84,7 @@ TEST_F(SessionResume, Finishing_ContinuesToFinish) {
   Status status;
   EXPECT_TRUE(next->Ended(&status));
   EXPECT_TRUE(status.ok());
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 // ---- Who may resume.
@@ -202,10 +202,10 @@ TEST_F(SessionResume, ReconnectTimeout_EndsTheSession) {
   client->Abandon(/*lost=*/true);
   clock.Advance(std::chrono::milliseconds(kTimeoutMs - 1));
   RunAll();
-  EXPECT_THAT(core->ListSessions(), SizeIs(1));
+  EXPECT_THAT(core->admin().ListSessions(), SizeIs(1));
   clock.Advance(std::chrono::milliseconds(1));
   RunAll();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
   EXPECT_EQ(Resume(client->id(), TokenOf(*client)).status().code(), StatusCode::kNotFound);
 }
@@ -217,7 +217,7 @@ TEST_F(SessionResume, ReconnectTimeout_IsCutToItsLimit) {
   client->Abandon(/*lost=*/true);
   clock.Advance(std::chrono::milliseconds(1000));
   RunAll();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(SessionResume, ReconnectTimeout_IsThatOfTheNewestHello) {
@@ -230,7 +230,7 @@ TEST_F(SessionResume, ReconnectTimeout_IsThatOfTheNewestHello) {
   TestClient last(*core);
   ASSERT_TRUE(last.Open(hello).ok());
   last.Abandon(/*lost=*/true);
-  EXPECT_THAT(core->ListSessions(), IsEmpty()) << "from now on it is not kept";
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty()) << "from now on it is not kept";
 }
 
 TEST_F(SessionResume, EndedProcess_EndsItsDetachedSession) {
@@ -243,11 +243,11 @@ TEST_F(SessionResume, EndedProcess_EndsItsDetachedSession) {
   client->Abandon(/*lost=*/true);
   clock.Advance(std::chrono::milliseconds(200));
   RunAll();
-  EXPECT_THAT(core->ListSessions(), SizeIs(1)) << "it lives and may come back";
+  EXPECT_THAT(core->admin().ListSessions(), SizeIs(1)) << "it lives and may come back";
   ended = kPid;
   clock.Advance(std::chrono::milliseconds(200));
   RunAll();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
@@ -277,7 +277,7 @@ TEST_F(SessionResume, WithoutATimeout_LossEndsTheSession) {
   Start();
   auto client = Open(0);
   client->Abandon(/*lost=*/true);
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(SessionResume, ProtocolErrorAndLeave_EndTheSession) {
@@ -288,7 +288,7 @@ TEST_F(SessionResume, ProtocolErrorAndLeave_EndTheSession) {
   gap.commands.push_back(BarrierRequest{});
   EXPECT_FALSE(client->Submit(gap).ok());
   client->Abandon(/*lost=*/false);
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
   auto second = Open();
   card->hold = true;
   second->Send(Allocate(1, 64), InlineWrite(1, 0, Pattern(64)));
@@ -298,7 +298,7 @@ TEST_F(SessionResume, ProtocolErrorAndLeave_EndTheSession) {
   EXPECT_EQ(status.code(), StatusCode::kCancelled);
   card->hold = false;
   RunAll();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(SessionResume, Termination_FreesADetachedSession) {
@@ -307,9 +307,9 @@ TEST_F(SessionResume, Termination_FreesADetachedSession) {
   client->Send(Allocate(1, 64));
   client->Run();
   client->Abandon(/*lost=*/true);
-  ASSERT_TRUE(core->TerminateSession(client->id(), "enough").ok());
+  ASSERT_TRUE(core->admin().TerminateSession(client->id(), "enough").ok());
   core->HandleAllInput();
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
@@ -320,7 +320,7 @@ TEST_F(SessionResume, Drain_WaitsForCommandsOfDetachedSessions) {
   client->Send(Allocate(1, 64), InlineWrite(1, 0, Pattern(64)));
   client->Abandon(/*lost=*/true);
   bool done = false;
-  core->Drain(1000, [&done](ProgressStep, uint64_t, bool end) { done |= end; });
+  core->admin().Drain(1000, [&done](ProgressStep, uint64_t, bool end) { done |= end; });
   for (int i = 0; i < 10; ++i) core->RunOnce();
   EXPECT_FALSE(done);
   card->hold = false;
@@ -336,19 +336,19 @@ TEST_F(SessionResume, End_WaitsForAcks) {
   client->Send(BarrierRequest{});
   client->Finish();
   Status status;
-  using Ending = ClientSession::Ending;
+  using Ending = SessionPort::Ending;
   EXPECT_EQ(client->session().CheckEnd(true, &status), Ending::kOpen) << "there is output";
   client->Run();
   EXPECT_EQ(client->session().CheckEnd(false, &status), Ending::kUnacknowledged);
   client->Abandon(/*lost=*/true);
-  EXPECT_THAT(core->ListSessions(), SizeIs(1)) << "kept for what may have been lost";
+  EXPECT_THAT(core->admin().ListSessions(), SizeIs(1)) << "kept for what may have been lost";
   auto next = Resume(*client);
   EXPECT_EQ(next->session().CheckEnd(false, &status), Ending::kUnacknowledged);
   EXPECT_TRUE(next->Ended(&status));
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(next->session().CheckEnd(true, &status), Ending::kEnded) << "and again";
   EXPECT_TRUE(status.ok());
-  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
 TEST_F(SessionResume, WithoutATimeout_EndNeedsNoAcks) {
@@ -358,9 +358,9 @@ TEST_F(SessionResume, WithoutATimeout_EndNeedsNoAcks) {
   client->Finish();
   client->Run();
   Status status;
-  EXPECT_EQ(client->session().CheckEnd(false, &status), ClientSession::Ending::kOpen);
+  EXPECT_EQ(client->session().CheckEnd(false, &status), SessionPort::Ending::kOpen);
   core->HandleAllInput();
-  EXPECT_EQ(client->session().CheckEnd(false, &status), ClientSession::Ending::kEnded);
+  EXPECT_EQ(client->session().CheckEnd(false, &status), SessionPort::Ending::kEnded);
   EXPECT_TRUE(status.ok());
 }
 

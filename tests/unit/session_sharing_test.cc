@@ -56,7 +56,7 @@ class SessionSharing : public CoreTest {
   }
 
   SessionInfoReply InfoOf(TestClient& client) {
-    for (const SessionInfoReply& info : core->ListSessions()) {
+    for (const SessionInfoReply& info : core->admin().ListSessions()) {
       if (info.session == client.id()) return info;
     }
     ADD_FAILURE() << "the session is gone";

@@ -35,7 +35,7 @@ class SessionThreads : public CoreTest {
   }
   void TearDown() override {
     EXPECT_TRUE(core->Stop(SteadyClock().Now() + seconds(10)).ok());
-    EXPECT_EQ(core->GetStatus().memory[0].used_bytes, 0u);
+    EXPECT_EQ(core->admin().GetStatus().memory[0].used_bytes, 0u);
   }
 
   std::function<Status(const LaunchCommand&)> on_launch;
@@ -89,11 +89,11 @@ TEST_F(SessionThreads, FaultsCancelsAndAbandonsAtAnyTime) {
   }
   std::thread admin([this] {
     for (int i = 0; i < 20; ++i) {
-      core->GetStatus();
-      for (const auto& session : core->ListSessions()) {
-        if (i % 7 == 0) core->TerminateSession(session.session, "test").IgnoreError();
+      core->admin().GetStatus();
+      for (const auto& session : core->admin().ListSessions()) {
+        if (i % 7 == 0) core->admin().TerminateSession(session.session, "test").IgnoreError();
       }
-      EXPECT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
+      EXPECT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
       std::this_thread::sleep_for(milliseconds(1));
     }
   });
@@ -112,7 +112,7 @@ TEST_F(SessionThreads, LateCommandsEndAndADrainEndsSessions) {
   client.WaitFor(2);
   EXPECT_EQ(client.errors().size(), 1u);
   std::atomic<bool> done{false};
-  core->Drain(50, [&done](ProgressStep, uint64_t, bool last) { done = last; });
+  core->admin().Drain(50, [&done](ProgressStep, uint64_t, bool last) { done = last; });
   Status status;
   const TimePoint deadline = SteadyClock().Now() + seconds(10);
   while (!client.Ended(&status) && SteadyClock().Now() < deadline) {

@@ -91,7 +91,7 @@ TEST_F(SessionTrace, IsRecordedOnceAndReplayedManyTimes) {
                                      "replay 1", "event", "replay 2", "event", "replay 1", "event"))
       << "a launch is expected to take half of what a segment may";
   EXPECT_EQ(launches, 6);
-  EXPECT_EQ(core->GetStatus().launches_completed, 6u) << "a replay counts as its launches";
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 6u) << "a replay counts as its launches";
 }
 
 TEST_F(SessionTrace, IsCutByTheTimeThatItsProgramsTook) {
@@ -205,7 +205,7 @@ TEST_F(SessionTrace, WhatIsLeftOfAReplayEndsWithItsSession) {
   client.reset();
   card->completes_per_poll = ~size_t{0};
   RunAll();
-  EXPECT_LT(core->GetStatus().launches_completed, 40u);
+  EXPECT_LT(core->admin().GetStatus().launches_completed, 40u);
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
@@ -220,7 +220,7 @@ TEST_F(SessionTrace, AStartedReplayCompletesThoughItIsCancelled) {
   client->Run();
   EXPECT_EQ(client->ErrorOf(value).code, StatusCode::kOk);
   EXPECT_EQ(client->ErrorOf(value + 1).code, StatusCode::kCancelled);
-  EXPECT_EQ(core->GetStatus().launches_completed, 40u);
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 40u);
 }
 
 // The card faults in its third segment: the first two have run, and how far the third one came is not known.
@@ -432,7 +432,7 @@ TEST_F(SessionTrace, AReplayThatHangsIsItsClients) {
   card->hold = true;
   TimeoutsReply timeouts;
   timeouts.kernel_ms = 100;
-  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  ASSERT_TRUE(core->admin().SetTimeouts(0, timeouts).ok());
   client->Send(Replay(kTrace));
   core->RunOnce();
   card->moves = 2;

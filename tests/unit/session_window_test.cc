@@ -5,8 +5,8 @@
 #include <atomic>
 #include <thread>
 
+#include "daemon/api/status_reason.h"
 #include "daemon/session/receive_window.h"
-#include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 #include "tests/support/random.h"
 
@@ -151,7 +151,7 @@ class SessionWindow : public CoreTest {
   }
   uint64_t Used(const std::string& limit, const TestClient* client) {
     const uint64_t session = client == nullptr ? 0 : client->id();
-    for (const LimitUsageReply& usage : core->GetLimits().usage) {
+    for (const LimitUsageReply& usage : core->admin().GetLimits().usage) {
       if (usage.session != session) continue;
       for (const LimitUseReply& use : usage.uses) {
         if (use.name == limit) return use.used;

@@ -1,5 +1,5 @@
 // A limit as a Status's payload.
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 
 #include <cstring>
 

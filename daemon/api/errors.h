@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/session/reply.h"
+#include "daemon/api/reply.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {

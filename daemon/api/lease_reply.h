@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/api/request.h"
 #include "daemon/hang/session_client.h"
-#include "daemon/session/request.h"
 
 namespace ttfd {
 

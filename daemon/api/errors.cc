@@ -1,7 +1,7 @@
 // The errors that several commands share.
-#include "daemon/session/errors.h"
+#include "daemon/api/errors.h"
 
-#include "daemon/session/status_reason.h"
+#include "daemon/api/status_reason.h"
 #include "runtime/base/utf8.h"
 
 namespace ttfd {

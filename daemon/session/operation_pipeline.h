@@ -1,35 +1,39 @@
-// Executes a session's commands: queues of operations, decoded in the order of arrival (MessageDecoder), begun when
-// what they name exists, ended in the order of their values, with the first error failing its queue.
+// Operations of a session from their arrival to their end: decoded in the order of arrival (MessageDecoder), begun when
+// the objects that they name exist (Preparer), cut into slices (SliceMaker), ended in the order of their values. The
+// first error fails its queue.
 //
-// Device thread. Slices for the card stand in the queues, where the scheduler finds them; answers for the client go to
-// the outbox.
+// Device thread. The scheduler finds slices for the card in the queues; answers for the client go to the outbox.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "daemon/session/deferred_frees.h"
-#include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
-#include "daemon/session/issuer.h"
 #include "daemon/session/message_decoder.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/preparer.h"
 #include "daemon/session/rollback.h"
 #include "daemon/session/session_queue.h"
 #include "daemon/session/session_queues.h"
+#include "daemon/session/slice_maker.h"
 #include "daemon/session/timeouts.h"
 #include "daemon/session/window_account.h"
 
 namespace ttfd {
 
-class Executor {
+class OperationPipeline {
  public:
-  // All references outlive the executor. `workers`: of queues that name none; none: all.
-  Executor(SessionEnvironment& environment, Outbox& outbox, ReceiveWindow& window,
-           const Timeouts& timeouts, const SessionShare& share, const TileSet& workers,
-           std::shared_ptr<UserUse> user);
+  // Text that says which lease keeps the session from these workers: empty, or begins with "; ".
+  using LeaseText = std::function<std::string(const TileSet& workers)>;
+
+  // All references outlive the pipeline. `workers`: of queues that name none; none: all.
+  OperationPipeline(const SessionLimits& limits, CardResources& card, Outbox& outbox,
+                    ReceiveWindow& window, const Timeouts& timeouts, const SessionShare& share,
+                    const TileSet& workers, std::shared_ptr<UserUse> user, LeaseText lease_text);
 
   // Decodes input.
   MessageDecoder& decoder() { return decoder_; }
@@ -66,8 +70,9 @@ class Executor {
 
   // ---- what stands where
 
-  std::vector<HostJob>& host_jobs() { return issuer_.host_jobs(); }
-  bool outstanding() const { return issuer_.outstanding(); }
+  std::vector<HostJob>& host_jobs() { return preparer_.host_jobs(); }
+  // Slices on the card, and host jobs, that have not ended.
+  bool outstanding() const { return on_card_ > 0 || preparer_.jobs_under_way() > 0; }
   // The same, or slices wait for the card.
   bool busy() const { return outstanding() || queues_.have_slices(); }
   const HandleTable& handles() const { return handles_; }
@@ -80,20 +85,17 @@ class Executor {
   void Quarantine(SessionQueue& queue, Operation* op);
   bool AdvanceQueue(SessionQueue& queue);
   bool BeginReady(SessionQueue& queue);
-  Issuer::Step Ready(const Operation& op, ErrorReply* error) const;
-  void KeepWaits(SessionQueue& queue, Operation& op);
-  bool FailWaiters(SessionQueue& queue);
-  bool WaitsOver(Operation& op) const;
   bool RetireHead(SessionQueue& queue);
   void Complete(SessionQueue& queue, Operation& op);
   void FailQueue(SessionQueue& queue);
   void Discard(Operation& op);
+  void LeftCard(Operation& op);
   void SliceEnded(const Slice& slice);
   void ReleaseDropped(Operation& op);
   ErrorReply StartDeadlineError(const SessionQueue& queue) const;
   static ErrorReply ReplyOf(const SliceError& error);
 
-  SessionEnvironment& environment_;
+  const SessionLimits& limits_;
   Outbox& outbox_;
   SessionUse use_;  // before whatever is counted there
   WindowAccount window_;
@@ -101,9 +103,13 @@ class Executor {
   DeferredFrees frees_;
   Rollback rollback_;
   SessionQueues queues_;
-  Issuer issuer_;
+  Preparer preparer_;
+  SliceMaker slices_;
   MessageDecoder decoder_;
   Refusal quarantined_;
+  const LeaseText lease_text_;
+  const KernelTimes& card_times_;
+  uint64_t on_card_ = 0;  // slices
 };
 
 }  // namespace ttfd

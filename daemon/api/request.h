@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "daemon/session/share.h"
+#include "daemon/api/priority.h"
 #include "runtime/base/clock.h"
 #include "runtime/command/program.h"
 #include "runtime/hw/tensix.h"
