@@ -4,8 +4,8 @@
 golden/ttfd_v1.txtpb   the descriptors of proto/ttfd/v1, without comments
 golden/abi.txt         size and offset of every struct and the value of every constant of runtime/abi, from both compilers
 
-usage: check_golden.py [--update]. A change wants a line in CHANGELOG.md tagged API or ABI, and an ABI change a new
-kProtocolVersion.
+usage: check_golden.py [--update]. A change wants a line in CHANGELOG.md tagged API or ABI (while the interface is
+unreleased: the updated line of its feature), and an ABI change a new kProtocolVersion.
 """
 
 import difflib
