@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "daemon/debugger_monitor.h"
 #include "daemon/open_device.h"
 #include "daemon/rpc/rpc_server.h"
@@ -52,9 +52,9 @@ constexpr uint32_t kCardSpinUs = 50;
 // How soon an idle device thread sees that a debugger wants to talk.
 constexpr auto kDebuggerTick = milliseconds(50);
 
-class Daemon {
+class DaemonMain {
  public:
-  Daemon(const Options& options, Signals& signals, const kmd::System& system)
+  DaemonMain(const Options& options, Signals& signals, const kmd::System& system)
       : options_(options), signals_(signals), system_(system) {}
 
   Status Run() {
@@ -104,7 +104,7 @@ class Daemon {
   Debugging debugging_;
   std::unique_ptr<UserNames> user_names_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<DaemonCore> core_;
+  std::unique_ptr<Daemon> core_;
   std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
   std::unique_ptr<UnixListener> listener_;
   std::unique_ptr<TcpListener> tcp_;
@@ -129,7 +129,7 @@ void RaiseDescriptorLimit() {
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) LogWarning("cannot raise the limit of open files");
 }
 
-Status Daemon::Start() {
+Status DaemonMain::Start() {
   RaiseDescriptorLimit();
   LowerNiceValue(options_.scheduler.boost / 2, "the daemon's threads");
   RouteGrpcLog();
@@ -148,7 +148,7 @@ Status Daemon::Start() {
   manager_.SetStatus("booting the card");
   manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits);
   ASSIGN_OR_RETURN(std::unique_ptr<Card> card, OpenCard());
-  ASSIGN_OR_RETURN(core_, DaemonCore::Create(std::move(card), SteadyClock(), CoreOptions()));
+  ASSIGN_OR_RETURN(core_, Daemon::Create(std::move(card), SteadyClock(), CoreOptions()));
   const Status booted = Annotate(core_->Boot(), "boot");
   const bool named = ProblemOf(booted) != Problem::kNone;
   if (!booted.ok()) return IsCard() && !named ? WithProblem(Problem::kDoesNotBoot, booted) : booted;
@@ -166,7 +166,7 @@ Status Daemon::Start() {
   return OkStatus();
 }
 
-StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
+StatusOr<std::unique_ptr<UnixListener>> DaemonMain::Listen() {
   ASSIGN_OR_RETURN(UniqueFd inherited, manager_.TakeListeningSocket());
   if (inherited.valid()) {
     where_ = "the socket of the service manager";
@@ -180,7 +180,7 @@ StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
   return UnixListener::Create(listen);
 }
 
-StatusOr<std::unique_ptr<FirmwareCard>> Daemon::OpenCard() {
+StatusOr<std::unique_ptr<FirmwareCard>> DaemonMain::OpenCard() {
   CardOptions options;
   options.issue_ring_bytes = options_.device.issue_ring_bytes;
   options.completion_ring_pages = options_.device.completion_ring_pages;
@@ -205,7 +205,7 @@ StatusOr<std::unique_ptr<FirmwareCard>> Daemon::OpenCard() {
   return card;
 }
 
-DaemonOptions Daemon::CoreOptions() {
+DaemonOptions DaemonMain::CoreOptions() {
   DaemonOptions options;
   options.identity = {TTFD_VERSION, options_.device.device, Warnings(),
                       ReachesAllMemory() && !options_.device.share_without_iommu};
@@ -245,7 +245,7 @@ DaemonOptions Daemon::CoreOptions() {
   return options;
 }
 
-RpcOptions Daemon::ServerOptions() const {
+RpcOptions DaemonMain::ServerOptions() const {
   RpcOptions options;
   options.connections = {options_.listen.connections, options_.listen.connections_per_user};
   options.roles.submit_groups = options_.roles.submit;
@@ -267,7 +267,7 @@ RpcOptions Daemon::ServerOptions() const {
   return options;
 }
 
-std::vector<std::string> Daemon::Warnings() const {
+std::vector<std::string> DaemonMain::Warnings() const {
   if (!ReachesAllMemory()) return {};
   return {fmt::format(
       "the IOMMU is not on for the card: who submits can reach all memory of the host; {} submit",
@@ -275,7 +275,7 @@ std::vector<std::string> Daemon::Warnings() const {
                                           : "only one user and root may")};
 }
 
-std::string Daemon::CardText() const {
+std::string DaemonMain::CardText() const {
   const DeviceInfo& info = device_->info();
   if (info.backend == "embedded") return fmt::format("a model of a {} (no card)", info.board);
   if (info.backend == "ttsim") return fmt::format("a simulated {} (no card)", info.board);
@@ -284,7 +284,7 @@ std::string Daemon::CardText() const {
 
 // Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP opens the audit file again; the configuration is read
 // at the start only.
-void Daemon::WaitForStop() {
+void DaemonMain::WaitForStop() {
   std::optional<Watchdog> watchdog;
   if (const std::optional<Duration> period = manager_.watchdog_period()) {
     watchdog.emplace(*period, Heartbeat(), SteadyClock().Now());
@@ -303,7 +303,7 @@ void Daemon::WaitForStop() {
   }
 }
 
-void Daemon::LookAtCertificates() const {
+void DaemonMain::LookAtCertificates() const {
   if (tcp_ == nullptr) return;
   const Status good =
       CheckTlsFiles({options_.tls.certificate, options_.tls.key, options_.tls.client_ca});
@@ -315,7 +315,7 @@ void Daemon::LookAtCertificates() const {
 }
 
 // False: a second signal cut it short.
-bool Daemon::Drain() {
+bool DaemonMain::Drain() {
   // Shared with the callback, which a drain that was cut short may call later.
   const auto drained = std::make_shared<std::atomic<bool>>(false);
   core_->DrainForShutdown(options_.drain_ms, [drained](ProgressStep step, uint64_t left,
@@ -331,7 +331,7 @@ bool Daemon::Drain() {
   return true;
 }
 
-Status Daemon::Stop() {
+Status DaemonMain::Stop() {
   LogInfo("stopping");
   // A card that stands still would never finish what it runs.
   if (debugging_.server != nullptr) debugging_.server->Close();
@@ -355,7 +355,7 @@ Status Daemon::Stop() {
 }  // namespace
 
 Status Serve(const Options& options, Signals& signals, const kmd::System& system) {
-  return Daemon(options, signals, system).Run();
+  return DaemonMain(options, signals, system).Run();
 }
 
 }  // namespace ttfd

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "tests/support/fake_card.h"
 #include "tests/support/threaded_client.h"
 
@@ -24,12 +24,12 @@ struct RunningCore {
       image->bytes.resize(128);
       return std::shared_ptr<const KernelImage>(std::move(image));
     };
-    core = *DaemonCore::Create(std::move(fake), SteadyClock(), options);
+    core = *Daemon::Create(std::move(fake), SteadyClock(), options);
     if (!core->Start().ok()) std::abort();
   }
   ~RunningCore() { core->Stop(SteadyClock().Now() + std::chrono::seconds(10)).IgnoreError(); }
 
-  std::unique_ptr<DaemonCore> core;
+  std::unique_ptr<Daemon> core;
 };
 
 LoadKernelRequest AKernel() {

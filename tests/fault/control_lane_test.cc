@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "tests/support/bystander_bound.h"
 #include "tests/support/fake_card.h"
 #include "tests/support/rpc_test_server.h"
@@ -54,7 +54,7 @@ class ControlLane : public ::testing::Test {
     card_ = fake.get();
     DaemonOptions options;
     options.hang_store.folder = folder_.path();
-    core_ = *DaemonCore::Create(std::move(fake), SteadyClock(), options);
+    core_ = *Daemon::Create(std::move(fake), SteadyClock(), options);
     ASSERT_TRUE(core_->Boot().ok());
   }
   void TearDown() override {
@@ -123,7 +123,7 @@ class ControlLane : public ::testing::Test {
   TemporaryFolder folder_;
   Barrier barrier_;
   FakeCard* card_ = nullptr;
-  std::unique_ptr<DaemonCore> core_;
+  std::unique_ptr<Daemon> core_;
   std::unique_ptr<RpcTestServer> server_;
   std::unique_ptr<ThreadedClient> client_;
 };

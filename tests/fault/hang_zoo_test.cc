@@ -231,7 +231,7 @@ class HangZoo : public ::testing::Test {
 
   TemporaryFolder folder_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<DaemonCore> core_;
+  std::unique_ptr<Daemon> core_;
   std::vector<std::unique_ptr<Bystander>> bystanders_;
   bool reports_quiescence_ = true;
   uint64_t repairs_ = 0;  // waited for

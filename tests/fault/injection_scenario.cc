@@ -73,7 +73,7 @@ InjectionScenario::InjectionScenario(std::unique_ptr<Device> device)
   DaemonOptions options;
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
   options.timeouts.operation_ms = options.timeouts.kernel_ms = 50;
-  auto core = DaemonCore::Create(*std::move(firmware_card), clock_, std::move(options));
+  auto core = Daemon::Create(*std::move(firmware_card), clock_, std::move(options));
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   core_ = *std::move(core);
 }

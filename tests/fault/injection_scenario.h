@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "runtime/card/firmware_card.h"
 #include "tests/support/bystander_bound.h"
 #include "tests/support/core_fixture.h"
@@ -41,7 +41,7 @@ class InjectionScenario {
   void AllowAstray() { astray_allowed_ = true; }
   uint64_t astray() const { return astray_; }
 
-  DaemonCore& core() { return *core_; }
+  Daemon& core() { return *core_; }
   uint64_t resets() { return core_->admin().GetStatus().device_resets; }
   // What the witness felt of resets after which the card came back. A card that does not ends its sessions.
   BystanderCounts bystanders() { return {resets(), witness_operations_, witness_retries_}; }
@@ -64,7 +64,7 @@ class InjectionScenario {
 
   TickingClock clock_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<DaemonCore> core_;
+  std::unique_ptr<Daemon> core_;
   std::unique_ptr<TestClient> witness_;
   std::string dram_, l1_;  // what the witness has there
   uint64_t witness_sent_ = 0;

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "daemon/rpc/session_stream.h"
 #include "runtime/abi/kernel_image.h"
 #include "tests/fuzz/message_source.h"
@@ -103,8 +103,8 @@ class Target {
     options.limits.window_bytes = 200'000;
     options.limits.unacknowledged_bytes = 100'000;
     options.limits.nested_messages = 1000;
-    auto created = DaemonCore::Create(std::make_unique<FakeCard>(FakeCard::Behaviour{}), clock_,
-                                      std::move(options));
+    auto created = Daemon::Create(std::make_unique<FakeCard>(FakeCard::Behaviour{}), clock_,
+                                  std::move(options));
     Require(created.ok());
     core_ = *std::move(created);
     Require(core_->Boot().ok());
@@ -204,7 +204,7 @@ class Target {
   }
 
   ManualClock clock_;
-  std::unique_ptr<DaemonCore> core_;
+  std::unique_ptr<Daemon> core_;
   SessionStreamEnvironment environment_;
   Receiver witness_output_;
   std::unique_ptr<SessionStream> witness_;

@@ -1,6 +1,4 @@
 // The daemon's core on the embedded device: sessions side by side, kernels that fault or hang, a card that comes back.
-#include "daemon/core/daemon_core.h"
-
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "daemon/api/status_reason.h"
+#include "daemon/core/daemon.h"
 #include "tests/support/daemon_on_device.h"
 
 namespace ttfd {

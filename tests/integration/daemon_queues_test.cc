@@ -97,7 +97,7 @@ class DaemonQueues : public ::testing::Test {
   }
 
   std::unique_ptr<Device> device_;
-  std::unique_ptr<DaemonCore> core;
+  std::unique_ptr<Daemon> core;
   std::unique_ptr<TestClient> client, other;
 };
 

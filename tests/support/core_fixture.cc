@@ -238,7 +238,7 @@ void CoreTest::Start() {
       return random;
     };
   }
-  auto created = DaemonCore::Create(std::move(fake), *core_clock, options);
+  auto created = Daemon::Create(std::move(fake), *core_clock, options);
   ASSERT_TRUE(created.ok());
   core = *std::move(created);
   ASSERT_TRUE(core->Boot().ok());

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "tests/support/fake_card.h"
 
 namespace ttfd {
@@ -47,7 +47,7 @@ StatusOr<std::shared_ptr<const KernelImage>> LoadFakeKernel(ByteSpan elf, const 
 // compute; one that waits for its lease once it has that.
 class TestClient final : public SessionOutput {
  public:
-  explicit TestClient(DaemonCore& core) : core_(core) {}
+  explicit TestClient(Daemon& core) : core_(core) {}
   ~TestClient() override;
 
   Status Open(const HelloRequest& hello, uint32_t uid = 1000);
@@ -124,7 +124,7 @@ class TestClient final : public SessionOutput {
   };
   void Keep(SessionOutputBatch batch);
 
-  DaemonCore& core_;
+  Daemon& core_;
   bool abandoned_ = false;
   std::map<uint32_t, Timeline> queues_;
 };
@@ -147,7 +147,7 @@ class CoreTest : public ::testing::Test {
   ManualClock clock;
   Clock* core_clock = &clock;
   FakeCard* card = nullptr;
-  std::unique_ptr<DaemonCore> core;
+  std::unique_ptr<Daemon> core;
 };
 
 }  // namespace ttfd

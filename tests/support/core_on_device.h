@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "runtime/card/firmware_card.h"
 #include "tests/support/test_device.h"
 
@@ -14,7 +14,7 @@ namespace ttfd {
 
 struct CoreOnDevice {
   std::unique_ptr<Device> device;
-  std::unique_ptr<DaemonCore> core;  // null: it could not be made, and the test has failed
+  std::unique_ptr<Daemon> core;  // null: it could not be made, and the test has failed
 };
 
 inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device,
@@ -26,7 +26,7 @@ inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device,
   auto firmware_card = FirmwareCard::Create(*made.device, SteadyClock(), {});
   EXPECT_TRUE(firmware_card.ok()) << firmware_card.status().ToString();
   if (!firmware_card.ok()) return made;
-  auto core = DaemonCore::Create(*std::move(firmware_card), SteadyClock(), options);
+  auto core = Daemon::Create(*std::move(firmware_card), SteadyClock(), options);
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   if (core.ok()) made.core = *std::move(core);
   return made;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "firmware/kernel_elfs.h"
 #include "tests/support/core_on_device.h"
 #include "tests/support/threaded_client.h"
@@ -22,7 +22,7 @@ namespace ttfd {
 inline constexpr uint32_t kPage = 1024;
 
 // A client gets its error before the card is repaired; the daemon's status follows. True once it shows `resets`.
-inline bool AwaitResets(DaemonCore& core, uint32_t resets) {
+inline bool AwaitResets(Daemon& core, uint32_t resets) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   for (;;) {
     const StatusReply status = core.admin().GetStatus();
@@ -168,7 +168,7 @@ class DaemonOnDevice : public ::testing::Test {
   }
 
   std::unique_ptr<Device> device_;
-  std::unique_ptr<DaemonCore> core;
+  std::unique_ptr<Daemon> core;
 };
 
 }  // namespace ttfd

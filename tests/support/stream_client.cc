@@ -47,7 +47,7 @@ uint64_t CostOf(const v1::ClientMessage& message) {
   return cost;
 }
 
-StreamClient::StreamClient(DaemonCore& core, Clock& clock, uint32_t reconnect_timeout_ms)
+StreamClient::StreamClient(Daemon& core, Clock& clock, uint32_t reconnect_timeout_ms)
     : core_(core), clock_(clock), environment_{&core, core.admin().ListDevices().limits} {
   hello_.set_min_revision(1);
   hello_.set_max_revision(1);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 #include "daemon/rpc/session_stream.h"
 
 namespace ttfd {
@@ -29,7 +29,7 @@ class StreamClient final : public SessionOutput {
     bool operator==(const Seen&) const = default;
   };
 
-  StreamClient(DaemonCore& core, Clock& clock, uint32_t reconnect_timeout_ms);
+  StreamClient(Daemon& core, Clock& clock, uint32_t reconnect_timeout_ms);
   ~StreamClient() override;
 
   void OutputReady() override { ++ready; }
@@ -84,7 +84,7 @@ class StreamClient final : public SessionOutput {
   uint64_t ack() const { return claimed_ack_ != 0 ? claimed_ack_ : link_.received; }
   void Keep(const v1::ServerMessage& message);
 
-  DaemonCore& core_;
+  Daemon& core_;
   Clock& clock_;
   v1::Hello hello_;
   SessionStreamEnvironment environment_;

@@ -66,7 +66,7 @@ TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
   auto own = std::make_unique<FakeCard>(behaviour);
   const FakeCard& counted = *own;
   options.card.idle_tick = std::chrono::hours(1);
-  const auto running = *DaemonCore::Create(std::move(own), SteadyClock(), options);
+  const auto running = *Daemon::Create(std::move(own), SteadyClock(), options);
   ASSERT_TRUE(running->Start().ok());
   const TimePoint began = SteadyClock().Now();
   while (running->admin().GetStatus().card.number == 0 &&

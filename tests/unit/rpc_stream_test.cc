@@ -32,7 +32,7 @@ v1::ClientMessage HelloMessage() {
 // A stream without a client that keeps the rules.
 class RawStream final : public SessionOutput {
  public:
-  RawStream(DaemonCore& core, Clock& clock)
+  RawStream(Daemon& core, Clock& clock)
       : core_(core),
         clock_(clock),
         environment_{&core, core.admin().ListDevices().limits},
@@ -67,7 +67,7 @@ class RawStream final : public SessionOutput {
     return peer;
   }
 
-  DaemonCore& core_;
+  Daemon& core_;
   Clock& clock_;
   SessionStreamEnvironment environment_;
   SessionStream stream_;

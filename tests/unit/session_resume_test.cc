@@ -124,7 +124,7 @@ TEST_F(SessionResume, Token_IsReplacedOnceProvedReceived) {
 }
 
 TEST_F(SessionResume, Tokens_AreRandomEveryTime) {
-  auto created = DaemonCore::Create(std::make_unique<FakeCard>(behaviour), clock, {});
+  auto created = Daemon::Create(std::make_unique<FakeCard>(behaviour), clock, {});
   ASSERT_TRUE(created.ok() && (*created)->Boot().ok());
   core = *std::move(created);
   std::set<std::string> tokens;

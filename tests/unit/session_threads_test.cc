@@ -28,7 +28,7 @@ class SessionThreads : public CoreTest {
       image->bytes.resize(128);
       return std::shared_ptr<const KernelImage>(std::move(image));
     };
-    auto created = DaemonCore::Create(std::move(fake), SteadyClock(), options);
+    auto created = Daemon::Create(std::move(fake), SteadyClock(), options);
     ASSERT_TRUE(created.ok());
     core = *std::move(created);
     ASSERT_TRUE(core->Start().ok());

@@ -49,12 +49,12 @@ struct DaemonOptions {
   std::function<void()> trim_memory;  // gives what the heap does not use back; default: malloc_trim
 };
 
-class DaemonCore final : public DaemonService, private DeviceObserver {
+class Daemon final : public DaemonService, private DeviceObserver {
  public:
   // `clock` outlives the core. Touches neither the card nor any thread.
-  static StatusOr<std::unique_ptr<DaemonCore>> Create(std::unique_ptr<Card> card, Clock& clock,
-                                                      DaemonOptions options);
-  ~DaemonCore() override;
+  static StatusOr<std::unique_ptr<Daemon>> Create(std::unique_ptr<Card> card, Clock& clock,
+                                                  DaemonOptions options);
+  ~Daemon() override;
 
   // Boots the card on the calling thread. Sessions can be opened from then on.
   Status Boot();
@@ -83,8 +83,8 @@ class DaemonCore final : public DaemonService, private DeviceObserver {
   Admin& admin() override { return admin_; }
 
  private:
-  DaemonCore(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options);
-  Sessions::Parts SessionParts();
+  Daemon(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options);
+  Sessions::Parts MakeSessionParts();
 
   void SessionReleased(uint64_t session);
   void NextSliceChanged(SessionQueue& queue);

@@ -1,5 +1,5 @@
 // Boots, starts and stops; connects the parts.
-#include "daemon/core/daemon_core.h"
+#include "daemon/core/daemon.h"
 
 #include <malloc.h>
 #include <sys/random.h>
@@ -26,23 +26,23 @@ CardExecutorOptions WithHangs(CardExecutorOptions options, HangKeeper* hangs) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Card> card, Clock& clock,
-                                                         DaemonOptions options) {
+StatusOr<std::unique_ptr<Daemon>> Daemon::Create(std::unique_ptr<Card> card, Clock& clock,
+                                                 DaemonOptions options) {
   if (card == nullptr) return InvalidArgument("a daemon needs a card");
   if (!options.load_kernel) options.load_kernel = LoadKernel;
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.process_ended) options.process_ended = ProcessHasEnded;
   if (!options.trim_memory) options.trim_memory = [] { malloc_trim(0); };
   options.scheduler.workers = card->geometry().worker_count();
-  return std::unique_ptr<DaemonCore>(new DaemonCore(std::move(card), clock, std::move(options)));
+  return std::unique_ptr<Daemon>(new Daemon(std::move(card), clock, std::move(options)));
 }
 
-DaemonCore::DaemonCore(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options)
+Daemon::Daemon(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options)
     : clock_(clock),
       options_(std::move(options)),
       hangs_(options_.hang_store, options_.hang_writer),
       timers_([this] { executor_.Wake(); }),
-      sessions_(SessionParts(),
+      sessions_(MakeSessionParts(),
                 {options_.identity, options_.limits, options_.timeouts, options_.hangs,
                  options_.random_bytes, options_.user_name, options_.process_ended}),
       leases_({sessions_, executor_, clock, options_.random_bytes, timers_},
@@ -64,7 +64,7 @@ DaemonCore::DaemonCore(std::unique_ptr<Card> card, Clock& clock, DaemonOptions o
       admin_({options_.identity, sessions_, leases_, drain_, executor_, hangs_, health_, clock,
               options_.scheduler.quantum}) {}
 
-Sessions::Parts DaemonCore::SessionParts() {
+Sessions::Parts Daemon::MakeSessionParts() {
   return {clock_,
           host_work_,
           input_,
@@ -76,11 +76,11 @@ Sessions::Parts DaemonCore::SessionParts() {
           [this] { trimmer_.MemoryFreed(); }};
 }
 
-DaemonCore::~DaemonCore() {
+Daemon::~Daemon() {
   if (executor_.started()) Stop(clock_.Now()).IgnoreError();
 }
 
-Status DaemonCore::Boot() {
+Status Daemon::Boot() {
   RETURN_IF_ERROR(executor_.Boot());
   const CardDescription& description = executor_.description();
   card_.reset(new CardResources{description,
@@ -94,22 +94,23 @@ Status DaemonCore::Boot() {
   return OkStatus();
 }
 
-Status DaemonCore::Start() {
+Status Daemon::Start() {
   if (card_ == nullptr) RETURN_IF_ERROR(Boot());
   executor_.Start();
   host_work_.Start();
   return OkStatus();
 }
 
-Status DaemonCore::Stop(TimePoint deadline) {
+Status Daemon::Stop(TimePoint deadline) {
   drain_.Stop();
   host_work_.Stop();
   return executor_.Stop(deadline);
 }
 
-StatusOr<std::shared_ptr<SessionPort>> DaemonCore::Open(
-    const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
-    std::shared_ptr<SessionTransport> transport) {
+StatusOr<std::shared_ptr<SessionPort>> Daemon::Open(const PeerIdentity& peer,
+                                                    const HelloRequest& hello,
+                                                    SessionOutput* output,
+                                                    std::shared_ptr<SessionTransport> transport) {
   if (card_ == nullptr) return Error(StatusCode::kUnavailable, "the card has not booted yet");
   return sessions_.Open(peer, hello, *card_, admin_.ListDevices().devices, output,
                         std::move(transport),
@@ -118,19 +119,19 @@ StatusOr<std::shared_ptr<SessionPort>> DaemonCore::Open(
 
 // ---- device thread
 
-void DaemonCore::SessionReleased(uint64_t session) {
+void Daemon::SessionReleased(uint64_t session) {
   for (Scheduler& scheduler : schedulers_) scheduler.RemoveSession(session);
   sessions_.Remove(session);
   leases_.Leave(session);
   drain_.SessionReleased();
 }
 
-void DaemonCore::NextSliceChanged(SessionQueue& queue) {
+void Daemon::NextSliceChanged(SessionQueue& queue) {
   schedulers_[queue.route.hardware_queue].NextSliceChanged(queue);
   if (const Slice* const slice = queue.slices.next()) leases_.SliceIsNext(*slice);
 }
 
-void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
+void Daemon::DeviceStateChanged(DeviceState state, const std::string& why) {
   health_.Set(state, why, executor_.stats().launches);
   const bool failed = state == DeviceState::kFailed;
   sessions_.SetClosed(Sessions::Closed::kDeviceFailed, failed ? DeviceResetStatus(why) : OkStatus(),
@@ -144,20 +145,20 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
   for (const auto& session : sessions_.All()) session->End(DeviceResetStatus(text));
 }
 
-bool DaemonCore::HandleInput() {
+bool Daemon::HandleInput() {
   const bool handled = input_.HandleSome();
   return timers_.RunDue(clock_) || handled;
 }
 
-TimePoint DaemonCore::InputDue() const { return input_.any() ? TimePoint::min() : timers_.next(); }
+TimePoint Daemon::InputDue() const { return input_.any() ? TimePoint::min() : timers_.next(); }
 
-void DaemonCore::HandleAllInput() {
+void Daemon::HandleAllInput() {
   do {
     while (has_input()) HandleInput();
   } while (host_work_.RunOne());
 }
 
-bool DaemonCore::RunOnce() {
+bool Daemon::RunOnce() {
   bool more = executor_.RunOnce();
   while (host_work_.RunOne()) more = true;
   return more;
