@@ -318,10 +318,10 @@ void DaemonMain::LookAtCertificates() const {
 bool DaemonMain::Drain() {
   // Shared with the callback, which a drain that was cut short may call later.
   const auto drained = std::make_shared<std::atomic<bool>>(false);
-  core_->DrainForShutdown(options_.drain_ms, [drained](ProgressStep step, uint64_t left,
-                                                       bool done) {
-    LogInfo("drain: {} sessions {}", left, step == ProgressStep::kCutShort ? "were ended" : "left");
-    if (done) drained->store(true);
+  core_->DrainForShutdown(options_.drain_ms, [drained](const ProgressReply& progress) {
+    LogInfo("drain: {} sessions {}", progress.left,
+            progress.step == ProgressStep::kCutShort ? "were ended" : "left");
+    if (progress.done) drained->store(true);
   });
   const TimePoint deadline = SteadyClock().Now() + milliseconds(options_.drain_ms) + kLastReplies;
   while (!drained->load() && SteadyClock().Now() < deadline) {
@@ -340,7 +340,7 @@ Status DaemonMain::Stop() {
   manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + card + kLastSteps);
   rpc_->SetServing(false);
   const bool patient = Drain();
-  if (!patient) core_->DrainForShutdown(0, [](ProgressStep, uint64_t, bool) {});
+  if (!patient) core_->DrainForShutdown(0, [](const ProgressReply&) {});
   listener_.reset();
   tcp_.reset();
   rpc_->Stop(patient ? kLastReplies : kHastyReplies);

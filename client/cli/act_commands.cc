@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "client/cli/commands.h"
+#include "client/cli/drain_steps.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/printing.h"
 
@@ -20,8 +21,7 @@ int Done(const Status& status, const std::string& what) {
 }
 
 void PrintStep(const client::Progress& progress) {
-  const std::string left = progress.left != 0 ? fmt::format(": {}", progress.left) : "";
-  PrintLine(client::ProgressStepName(progress.step) + left);
+  PrintLine(client::ProgressStepName(progress.step));
   std::fflush(stdout);
 }
 
@@ -42,7 +42,10 @@ int ReleaseSession(const Common& common, uint64_t session) {
 
 int Drain(const Common& common, double within_s) {
   const std::chrono::milliseconds within(static_cast<int64_t>(within_s * 1000));
-  return DoneInSteps(Admin::Connect(common.address, common.timeout()).Drain(within, PrintStep));
+  DrainSteps steps(common.json);
+  return DoneInSteps(
+      Admin::Connect(common.address, common.timeout())
+          .Drain(within, [&steps](const client::Progress& step) { steps.Print(step); }));
 }
 
 int Undrain(const Common& common) {

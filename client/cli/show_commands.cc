@@ -1,7 +1,6 @@
 // Commands that show: status, health, devices, sessions list, timeouts.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "client/cli/commands.h"
@@ -9,6 +8,7 @@
 #include "client/cli/hart_rows.h"
 #include "client/cli/json.h"
 #include "client/cli/printing.h"
+#include "client/cli/session_rows.h"
 #include "client/cli/text.h"
 
 namespace ttfd::cli {
@@ -251,61 +251,6 @@ void PrintStatusText(const client::DaemonStatus& status) {
   }
 }
 
-Json PositionJson(const client::Position& position) {
-  return {{"queue", position.queue}, {"value", position.value}};
-}
-
-uint64_t Total(const std::vector<client::Position>& positions) {
-  uint64_t total = 0;
-  for (const client::Position& position : positions) {
-    total += position.value;
-  }
-  return total;
-}
-
-// "2x high": its share of a contended card.
-std::string Share(const client::SessionInfo& session) {
-  std::string weight = fmt::format("{}x", std::max(session.weight, 1u));
-  if (session.priority == client::Priority::kNormal) return weight;
-  return fmt::format("{} {}", weight, client::PriorityName(session.priority));
-}
-
-std::string Waited(const client::Waits& waits) {
-  if (waits.count == 0) return "-";
-  return fmt::format("{} / {} us", waits.p50_ns / 1000, waits.p99_ns / 1000);
-}
-
-Json SessionJson(const client::SessionInfo& session) {
-  return {{"session", session.session},
-          {"client_name", session.client_name},
-          {"user", session.user},
-          {"uid", session.uid},
-          {"pid", JsonOf(session.pid)},
-          {"state", client::SessionStateName(session.state)},
-          {"connected_ms", session.connected_ms},
-          {"handles", session.handles},
-          {"lease", JsonOf(session.lease)},
-          {"dram_bytes", session.dram_bytes},
-          {"l1_bytes", session.l1_bytes},
-          {"weight", session.weight},
-          {"priority", client::PriorityName(session.priority)},
-          {"device_ns", session.device_ns},
-          {"longest_operation_ns", session.longest_operation_ns},
-          {"launches", session.launches},
-          {"bytes_written", session.bytes_written},
-          {"bytes_read", session.bytes_read},
-          {"hangs", session.hangs},
-          {"quarantine_reason", session.quarantine_reason},
-          {"waits",
-           {{"count", session.waits.count},
-            {"total_ns", session.waits.total_ns},
-            {"p50_ns", session.waits.p50_ns},
-            {"p99_ns", session.waits.p99_ns},
-            {"max_ns", session.waits.max_ns}}},
-          {"submitted", JsonList(session.submitted, PositionJson)},
-          {"completed", JsonList(session.completed, PositionJson)}};
-}
-
 void PrintTimeouts(const Common& common, const client::Timeouts& timeouts) {
   if (common.json) {
     PrintJson({{"operation_ms", JsonOf(timeouts.operation_ms)},
@@ -401,21 +346,7 @@ int ListSessions(const Common& common) {
     PrintJson({{"sessions", JsonList(*sessions, SessionJson)}});
     return kOk;
   }
-  // Columns that do not fit a terminal are left out from the right.
-  std::vector<std::vector<std::string>> rows = {
-      {"SESSION", "CLIENT", "USER", "PID", "STATE", "SHARE", "DEVICE TIME", "WAIT P50/P99", "DRAM",
-       "L1/WORKER", "WRITTEN", "READ", "HANDLES", "CONNECTED", "COMPLETED/SUBMITTED"}};
-  for (const client::SessionInfo& session : *sessions) {
-    rows.push_back(
-        {std::to_string(session.session), session.client_name,
-         session.user.empty() ? std::to_string(session.uid) : session.user,
-         session.pid ? std::to_string(*session.pid) : "-", client::SessionStateName(session.state),
-         Share(session), Duration(session.device_ns / 1'000'000), Waited(session.waits),
-         Bytes(session.dram_bytes), Bytes(session.l1_bytes), Bytes(session.bytes_written),
-         Bytes(session.bytes_read), std::to_string(session.handles), Duration(session.connected_ms),
-         fmt::format("{}/{}", Total(session.completed), Total(session.submitted))});
-  }
-  PrintTable(rows);
+  PrintTable(SessionRows(*sessions));
   return kOk;
 }
 

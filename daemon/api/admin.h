@@ -26,6 +26,18 @@ enum class ProgressStep : uint8_t {
   kReset,
 };
 
+// One report of a drain or a reset (admin.proto, Progress).
+struct ProgressReply {
+  // Sessions that a report lists at most: a message stays well below what gRPC's clients accept.
+  static constexpr size_t kMaxSessions = 100;
+
+  ProgressStep step = ProgressStep::kWaiting;
+  uint64_t left = 0;  // sessions that remain, or remained
+  bool done = false;  // the last report
+  // The first of them, by id, as they were before they were ended.
+  std::vector<SessionInfoReply> sessions = {};
+};
+
 // Administrator's request for a profile of where harts spend their time.
 struct ProfileQuery {
   uint32_t duration_ms = 0;      // 0: kDefaultMs
@@ -50,7 +62,7 @@ struct DevicesReply {
 // Requests of administrators (AdminService of the API). Thread-safe; no call blocks on the device.
 class Admin {
  public:
-  using ProgressCallback = std::function<void(ProgressStep step, uint64_t left, bool done)>;
+  using ProgressCallback = std::function<void(const ProgressReply& progress)>;
 
   virtual ~Admin() = default;
   virtual DevicesReply ListDevices() = 0;  // none before the device has booted
@@ -71,7 +83,8 @@ class Admin {
   virtual StatusOr<std::vector<HangSummary>> ListHangReports() = 0;
   virtual StatusOr<std::vector<HangStore::File>> GetHangReport(const HangReportId& id) = 0;
   // No new sessions or commands; done when every session has ended or `within_ms` passed (those
-  // left are ended). The callback runs on a daemon thread, the last time with done = true.
+  // left are ended). The callback runs on a daemon thread: soon, whenever the number of sessions left has
+  // changed, and the last time with done = true.
   virtual void Drain(uint32_t within_ms, ProgressCallback progress) = 0;
   // Sessions and commands are accepted again; a drain under way reports that it is done.
   // FAILED_PRECONDITION if the daemon is not draining, or is stopping.

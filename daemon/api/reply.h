@@ -10,6 +10,7 @@
 #include "daemon/api/lease_reply.h"
 #include "daemon/api/request.h"
 #include "daemon/api/session_limits.h"
+#include "daemon/api/session_state.h"
 #include "runtime/base/status.h"
 #include "runtime/card/card.h"
 #include "runtime/device/device.h"
@@ -98,15 +99,6 @@ struct WaitsReply {
   uint64_t max_ns = 0;
 };
 
-enum class SessionState : uint8_t {
-  kWaiting,  // for its lease
-  kActive,
-  kQuarantined,  // launches of its user hung too often
-  kFinishing,    // the client has sent Finish
-  kDetached,     // without a connection, kept for its client to resume
-  kEnding,
-};
-
 struct SessionInfoReply {
   uint64_t session = 0;
   std::string client_name;
@@ -114,6 +106,7 @@ struct SessionInfoReply {
   uint32_t uid = 0;
   uint32_t pid = 0;  // 0: not known
   SessionState state = SessionState::kActive;
+  SessionWait waits_for = SessionWait::kNone;
   uint64_t dram_bytes = 0;
   uint64_t l1_bytes = 0;
   uint64_t device_ns = 0;

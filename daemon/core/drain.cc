@@ -1,6 +1,7 @@
 // A drain: no new sessions or commands, until every session has ended or the time is over.
 #include "daemon/core/drain.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/api/status_reason.h"
@@ -12,6 +13,16 @@ Status DrainingStatus() {
   return WithReason(
       Error(StatusCode::kUnavailable, "the daemon is going down and opens no new sessions"),
       reason::kDraining);
+}
+
+// Takes locks of the sessions.
+std::vector<SessionInfoReply> InfosOf(const std::vector<std::shared_ptr<Session>>& sessions,
+                                      TimePoint now) {
+  std::vector<SessionInfoReply> infos;
+  const size_t count = std::min(sessions.size(), ProgressReply::kMaxSessions);
+  infos.reserve(count);
+  for (size_t i = 0; i < count; ++i) infos.push_back(sessions[i]->Info(now));
+  return infos;
 }
 
 }  // namespace
@@ -48,7 +59,7 @@ Status Drain::End() {
       session.Post([](Session& undrained) { undrained.Undrain(); });
     });
   }
-  for (const auto& progress : ended->progress) progress(ProgressStep::kUndrained, 0, true);
+  for (const auto& progress : ended->progress) progress({ProgressStep::kUndrained, 0, true});
   return OkStatus();
 }
 
@@ -71,34 +82,36 @@ void Drain::SessionReleased() {
 
 void Drain::Check(TimePoint now) {
   std::vector<ProgressCallback> callbacks;
-  uint64_t left = 0;
-  bool late = false, changed = false;
+  std::vector<std::shared_ptr<Session>> sessions;
+  ProgressReply progress;
   {
     MutexLock lock(&mu_);
     if (active_ == nullptr || active_->progress.empty()) return;
-    left = sessions_.size();
-    late = now >= active_->deadline;
-    changed = std::exchange(active_->reported_left, left) != left;
+    progress.left = sessions_.size();
+    progress.done = progress.left == 0 || now >= active_->deadline;
+    const bool changed = std::exchange(active_->reported_left, progress.left) != progress.left;
+    if (!progress.done) timer_.RunBy(active_->deadline);
+    if (!progress.done && !changed) return;
     callbacks = active_->progress;
-    if (left == 0 || late) active_->progress.clear();
-    if (left > 0 && !late) timer_.RunBy(active_->deadline);
+    if (progress.done) active_->progress.clear();
+    sessions = sessions_.All();  // as many: none is opened, and this thread removes them
   }
-  if (late && left > 0) {
-    for (const auto& session : sessions_.All()) {
+  progress.step = !progress.done     ? ProgressStep::kWaiting
+                  : sessions.empty() ? ProgressStep::kDrained
+                                     : ProgressStep::kCutShort;
+  progress.sessions = InfosOf(sessions, now);
+  if (progress.done) {
+    for (const auto& session : sessions) {
       session->End(WithReason(
           Error(StatusCode::kUnavailable, "the daemon has gone down before this session ended"),
           reason::kDraining));
     }
   }
-  const bool done = left == 0 || late;
-  if (!done && !changed) return;
-  const ProgressStep step = !done       ? ProgressStep::kWaiting
-                            : left == 0 ? ProgressStep::kDrained
-                                        : ProgressStep::kCutShort;
   // They write to clients, which the device thread does not.
-  host_work_.Add(HostWork::kDaemon, [callbacks = std::move(callbacks), step, left, done] {
-    for (const ProgressCallback& progress : callbacks) progress(step, left, done);
-  });
+  host_work_.Add(HostWork::kDaemon,
+                 [callbacks = std::move(callbacks), progress = std::move(progress)] {
+                   for (const ProgressCallback& callback : callbacks) callback(progress);
+                 });
 }
 
 }  // namespace ttfd

@@ -47,6 +47,20 @@ v1::SessionState ToProto(SessionState from) {
   return v1::SESSION_STATE_UNSPECIFIED;
 }
 
+v1::SessionWait ToProto(SessionWait from) {
+  switch (from) {
+    case SessionWait::kNone:
+      return v1::SESSION_WAIT_NONE;
+    case SessionWait::kCommands:
+      return v1::SESSION_WAIT_COMMANDS;
+    case SessionWait::kData:
+      return v1::SESSION_WAIT_DATA;
+    case SessionWait::kOutput:
+      return v1::SESSION_WAIT_OUTPUT;
+  }
+  return v1::SESSION_WAIT_UNSPECIFIED;
+}
+
 v1::LeaseState ToProto(LeaseState from) {
   switch (from) {
     case LeaseState::kWaiting:
@@ -175,8 +189,17 @@ void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
   if (from.lease != 0) to->set_lease(from.lease);
   to->set_hangs(from.hangs);
   to->set_quarantine_reason(from.quarantine_reason);
+  to->set_waits_for(ToProto(from.waits_for));
   for (const QueuePosition& position : from.submitted) ToProto(position, to->add_submitted());
   for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
+}
+
+void ToProto(const ProgressReply& from, v1::Progress* to) {
+  to->Clear();
+  to->set_step(static_cast<v1::ProgressStep>(from.step));
+  to->set_left(from.left);
+  to->set_done(from.done);
+  for (const SessionInfoReply& session : from.sessions) ToProto(session, to->add_sessions());
 }
 
 void ToProto(const HangSummary& from, v1::HangReportInfo* to) {

@@ -1,6 +1,7 @@
 // The daemon's answers to administrators as protobuf messages.
 #pragma once
 
+#include "daemon/api/admin.h"
 #include "daemon/api/reply.h"
 #include "daemon/hang/hang_store.h"
 #include "ttfd/v1/admin.pb.h"
@@ -12,6 +13,8 @@ void ToProto(const TimeoutsReply& from, v1::Timeouts* to);
 StatusOr<TimeoutsReply> TimeoutsFromProto(const v1::Timeouts& from);
 
 void ToProto(const SessionInfoReply& from, v1::SessionInfo* to);
+// Replaces what is in `to`.
+void ToProto(const ProgressReply& from, v1::Progress* to);
 void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to);
 void ToProto(const LimitInfoReply& from, v1::LimitInfo* to);
 void ToProto(const LimitUsageReply& from, v1::LimitUsage* to);

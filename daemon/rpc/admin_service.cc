@@ -210,9 +210,9 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackSer
   audit_->Started(action);
   set_serving_(false);
   daemon_.Drain(request->within_ms(),
-                [call, audit = audit_, action](ProgressStep step, uint64_t left, bool done) {
-                  if (done) audit->Ended(action, OkStatus());
-                  call->Report(step, left, done);
+                [call, audit = audit_, action](const ProgressReply& progress) {
+                  if (progress.done) audit->Ended(action, OkStatus());
+                  call->Report(progress);
                 });
   return call.get();
 }
@@ -241,13 +241,13 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
       daemon_.ResetDevice(request->device(), [call, audit = audit_, action](const Status& status) {
         audit->Ended(action, status);
         if (status.ok()) {
-          call->Report(ProgressStep::kReset, 0, true);
+          call->Report({ProgressStep::kReset, 0, true});
         } else {
           call->Refuse(status);
         }
       });
   if (accepted.ok()) {
-    call->Report(ProgressStep::kResetting, 0, false);  // nothing if it has ended
+    call->Report({ProgressStep::kResetting});  // nothing if it has ended
   } else {
     audit_->Ended(action, accepted);
     call->Refuse(accepted);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "daemon/rpc/admin_conversion.h"
 #include "daemon/rpc/call_status.h"
 
 namespace ttfd {
@@ -14,12 +15,10 @@ std::shared_ptr<ProgressCall> ProgressCall::Create() {
   return call;
 }
 
-void ProgressCall::Report(ProgressStep step, uint64_t left, bool done) {
+void ProgressCall::Report(const ProgressReply& progress) {
   MutexLock lock(&mu_);
   if (finished_ || latest_.done()) return;
-  latest_.set_step(static_cast<v1::ProgressStep>(step));
-  latest_.set_left(left);
-  latest_.set_done(done);
+  ToProto(progress, &latest_);
   pending_ = true;
   if (!writing_) WriteLatest();
 }

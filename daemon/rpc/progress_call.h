@@ -19,7 +19,7 @@ class ProgressCall final : public grpc::ServerWriteReactor<v1::Progress> {
   static std::shared_ptr<ProgressCall> Create();
 
   // Any thread. The report with `done` ends the call once it is written.
-  void Report(ProgressStep step, uint64_t left, bool done);
+  void Report(const ProgressReply& progress);
   // Any thread. Ends the call with an error, behind what is being written.
   void Refuse(const Status& status);
 

@@ -319,12 +319,7 @@ void Session::PublishFigures() {
     info->dram_bytes = pipeline_.handles().dram_bytes();
     info->l1_bytes = pipeline_.handles().l1_bytes();
     info->handles = static_cast<uint32_t>(pipeline_.handles().size());
-    info->submitted.clear();
-    info->completed.clear();
-    for (const auto& [number, queue] : pipeline_.queues().all()) {
-      info->submitted.push_back({number, queue.sent});
-      info->completed.push_back({number, queue.completed});
-    }
+    pipeline_.queues().Describe(info);
   });
 }
 

@@ -47,7 +47,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   TimeoutsReply timeouts() const { return timeouts_.Get(); }
   // Also called without changes when those of the daemon have changed.
   void SetTimeouts(const TimeoutsReply& timeouts);
-  SessionInfoReply Info(TimePoint now) const { return figures_.Info(now); }
+  SessionInfoReply Info(TimePoint now) const { return figures_.Info(now, channel_.has_output()); }
   LimitUsageReply LimitUsage() const;
   uint64_t id() const { return client_.session; }
   uint32_t uid() const { return client_.uid; }

@@ -58,6 +58,8 @@ class SessionChannel {
   void Wake();
   // Bytes that the client may have sent in total.
   uint64_t window_bytes() const { return outbox_.advertised(); }
+  // Output waits for the transport to take it.
+  bool has_output() const { return !outbox_.empty(); }
   // Bytes that the transport keeps until the client acknowledges them.
   uint64_t unacknowledged_bytes() const { return unacknowledged_->bytes(); }
 

@@ -9,6 +9,14 @@ uint64_t Nanoseconds(Duration duration) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
 }
 
+// `by_commands`: as far as it follows from the commands. A session that was ended has dropped all but what the card
+// has; one that finishes, without commands, lasts until its client has everything.
+SessionWait WaitOf(SessionState state, SessionWait by_commands, bool output) {
+  if (state == SessionState::kEnding) return SessionWait::kCommands;
+  if (by_commands != SessionWait::kNone) return by_commands;
+  return output || state == SessionState::kFinishing ? SessionWait::kOutput : SessionWait::kNone;
+}
+
 }  // namespace
 
 SessionFigures::SessionFigures(const SessionShare& share, const SessionClient& client,
@@ -33,9 +41,10 @@ void SessionFigures::Add(std::span<const Slice> ended) {
   for (const Slice& slice : ended) account_.Add(slice);
 }
 
-SessionInfoReply SessionFigures::Info(TimePoint now) const {
+SessionInfoReply SessionFigures::Info(TimePoint now, bool output) const {
   MutexLock lock(&mu_);
   SessionInfoReply info = info_;
+  info.waits_for = WaitOf(info.state, info.waits_for, output);
   info.device_ns = Nanoseconds(account_.device_time);
   info.longest_work_ns = Nanoseconds(account_.longest_work);
   info.launches = account_.launches;

@@ -29,7 +29,8 @@ class SessionFigures {
 
   // ---- Any thread.
 
-  SessionInfoReply Info(TimePoint now) const ABSL_LOCKS_EXCLUDED(mu_);
+  // `output`: the client has not taken all of it.
+  SessionInfoReply Info(TimePoint now, bool output) const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   const TimePoint opened_;

@@ -130,4 +130,17 @@ bool SessionQueues::wait_for_output() const {
   });
 }
 
+void SessionQueues::Describe(SessionInfoReply* info) const {
+  info->submitted.clear();
+  info->completed.clear();
+  for (const auto& [number, queue] : queues_) {
+    info->submitted.push_back({number, queue.sent});
+    info->completed.push_back({number, queue.completed});
+  }
+  info->waits_for = wait_for_data()     ? SessionWait::kData
+                    : wait_for_output() ? SessionWait::kOutput
+                    : finished()        ? SessionWait::kNone
+                                        : SessionWait::kCommands;
+}
+
 }  // namespace ttfd

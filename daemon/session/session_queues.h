@@ -51,6 +51,8 @@ class SessionQueues {
   bool have_slices() const;
   // A read waits for its client to take what there is.
   bool wait_for_output() const;
+  // Sets the positions, and what the session waits for as far as it follows from its commands.
+  void Describe(SessionInfoReply* info) const;
 
   // The earliest start deadline of a command; may be that of one that has started.
   TimePoint next_deadline() const { return next_deadline_; }

@@ -14,7 +14,7 @@ import threading
 import pytest
 
 import ttfd
-from conftest import BUILD, JOIN_S, KERNELS, Daemon, join, start_thread
+from conftest import BUILD, JOIN_S, KERNELS, Daemon, eventually, join, start_thread
 
 
 def as_json(result):
@@ -311,6 +311,35 @@ def test_drain_refuses_sessions_until_undrain():
             session.allocate_dram(64)
         again = daemon.ctl("undrain")
         assert again.returncode == 4 and "FAILED_PRECONDITION" in again.stderr
+    finally:
+        daemon.end()
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_drain_lists_the_sessions_that_hold_it_up(words):
+    daemon = Daemon()
+    try:
+        session = ttfd.connect(daemon.address, client_name="endless")
+        core = [ttfd.CoreRange(0, 0, 0, 0)]
+        flag = session.allocate_l1(1024, cores=core)
+        spin = session.create_program([ttfd.KernelUse(session.load_kernel(KERNELS / "spin.elf"), ttfd.BRISC, core)])
+        session.queue.enqueue_launch(spin, [ttfd.Arguments(common=[flag])])
+        session.queue.flush()
+        eventually(lambda: as_json(daemon.ctl("sessions", "--json"))["sessions"][0]["waits_for"] == "commands")
+        drained = daemon.ctl("drain", "--within", "0.5", *words)
+        assert drained.returncode == 0, drained.stderr
+        lines = drained.stdout.splitlines()
+        if words:
+            steps = [json.loads(line) for line in lines]
+            assert [(step["step"], step["left"], step["done"]) for step in steps] == [
+                ("sessions left", 1, False), ("the sessions left were ended", 1, True)]
+            holds = {"client_name": "endless", "pid": os.getpid(), "state": "active", "waits_for": "commands",
+                     "l1_bytes": 1024, "lease": None}
+            assert [{key: step["sessions"][0][key] for key in holds} for step in steps] == [holds, holds]
+        else:
+            row = rf"^1 +endless +\S+ +{os.getpid()} +active +its commands +1 +0 B +1.0 KiB +\d+ +-$"
+            assert (lines[0], lines[3]) == ("sessions left: 1", "the sessions left were ended: 1"), lines
+            assert re.match(row, lines[2]) and re.match(row, lines[5]), lines
     finally:
         daemon.end()
 

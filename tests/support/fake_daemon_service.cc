@@ -313,8 +313,11 @@ Status FakeDaemonService::Undrain() {
 }
 
 void FakeDaemonService::Drain(uint32_t, ProgressCallback progress) {
-  progress(ProgressStep::kWaiting, 1, false);
-  progress(ProgressStep::kDrained, 0, true);
+  ProgressReply waiting;
+  waiting.left = 1;
+  waiting.sessions.emplace_back().session = 1;
+  progress(waiting);
+  progress({ProgressStep::kDrained, 0, true});
 }
 
 Status FakeDaemonService::ResetDevice(uint32_t device, std::function<void(const Status&)> done) {

@@ -154,6 +154,7 @@ TEST(ClientAdmin, NobodyAtTheAddressIsUnavailable) {
 TEST(ClientNames, EveryEnumeratorHasOne) {
   EXPECT_STREQ(DaemonStateName(DaemonState::kRecovering), "recovering");
   EXPECT_STREQ(SessionStateName(SessionState::kQuarantined), "quarantined");
+  EXPECT_STREQ(SessionWaitName(SessionWait::kOutput), "output");
   EXPECT_STREQ(LeaseStateName(LeaseState::kHeld), "held");
   EXPECT_STREQ(LimitScopeName(LimitScope::kDaemon), "daemon");
   EXPECT_STREQ(LogLevelName(LogLevel::kWarning), "warning");

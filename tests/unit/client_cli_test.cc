@@ -1,8 +1,10 @@
 // The pure parts of ttfdctl: notations, JSON, tables, exit codes, the bar.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
+#include "client/cli/drain_steps.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/hart_rows.h"
 #include "client/cli/json.h"
@@ -170,6 +172,80 @@ TEST(CtlJson, KeepsItsOrderAndIsUtf8WhateverAClientIsCalled) {
   EXPECT_EQ(JsonText(json),
             "{\n  \"name\": \"a\\\"b\\\\c\\n\xEF\xBF\xBD\",\n  \"list\": [\n    1,\n    2\n  ],\n"
             "  \"none\": [],\n  \"a\": true\n}\n");
+}
+
+client::Progress DrainStep(uint64_t left, size_t listed) {
+  client::Progress step{client::ProgressStep::kWaiting, left, false, {}};
+  for (uint64_t id = 1; id <= listed; ++id) {
+    client::SessionInfo& session = step.sessions.emplace_back();
+    session.session = id;
+    session.client_name = "suite";
+    session.user = "ann";
+    session.pid = 77;
+    session.state = client::SessionState::kActive;
+    session.waits_for = client::SessionWait::kData;
+    session.submitted = {{0, 5}, {1, 7}};
+    session.completed = {{0, 5}, {1, 4}};
+    session.dram_bytes = 4096;
+    session.l1_bytes = 1536;
+    session.handles = 2;
+    session.lease = 9;
+  }
+  return step;
+}
+
+std::string PrintedBy(DrainSteps& steps, const client::Progress& step) {
+  ::testing::internal::CaptureStdout();
+  steps.Print(step);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(CtlDrainSteps, TextListsWhatHoldsItUp) {
+  DrainSteps steps(/*json=*/false);
+  EXPECT_EQ(
+      PrintedBy(steps, DrainStep(1, 1)),
+      "sessions left: 1\n"
+      "SESSION  CLIENT  USER  PID  STATE   WAITS FOR            COMMANDS  DRAM     L1/WORKER  "
+      "HANDLES  LEASE\n"
+      "1        suite   ann   77   active  client to send data  3         4.0 KiB  1.5 KiB    "
+      "2        9\n");
+  client::Progress drained;
+  drained.step = client::ProgressStep::kDrained;
+  drained.done = true;
+  EXPECT_EQ(PrintedBy(steps, drained), "drained\n");
+}
+
+TEST(CtlDrainSteps, TextListsManySessionsOnceAndAgainWhenTheyAreEnded) {
+  DrainSteps steps(/*json=*/false);
+  const auto lines = [&steps](const client::Progress& step) {
+    const std::string text = PrintedBy(steps, step);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const std::string first = PrintedBy(steps, DrainStep(123, 100));
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 1 + 1 + 100 + 1);
+  EXPECT_TRUE(first.ends_with("\nand 23 more\n")) << first;
+  EXPECT_EQ(lines(DrainStep(122, 100)), 1);
+  EXPECT_EQ(lines(DrainStep(11, 11)), 1);
+  EXPECT_EQ(lines(DrainStep(10, 10)), 1 + 1 + 10);
+  client::Progress ended = DrainStep(101, 100);
+  ended.done = true;
+  EXPECT_EQ(lines(ended), 1 + 1 + 100 + 1);
+}
+
+TEST(CtlDrainSteps, JsonIsAnObjectALineWithEverything) {
+  DrainSteps steps(/*json=*/true);
+  for (const uint64_t left : {123, 122}) {
+    const std::string text = PrintedBy(steps, DrainStep(left, 100));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+    const Json step = Json::parse(text);
+    EXPECT_EQ(step["step"], "sessions left");
+    EXPECT_EQ(step["left"], left);
+    EXPECT_EQ(step["done"], false);
+    ASSERT_EQ(step["sessions"].size(), 100u);
+    EXPECT_EQ(step["sessions"][99]["session"], 100);
+    EXPECT_EQ(step["sessions"][99]["waits_for"], "data");
+    EXPECT_EQ(step["sessions"][99]["lease"], 9);
+  }
 }
 
 TEST(CtlExitCode, ScriptsCanTellTheKindsApart) {

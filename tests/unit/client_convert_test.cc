@@ -1,6 +1,7 @@
 // google.rpc.Status and its details as a Status of libttfd.
 #include <gtest/gtest.h>
 
+#include "client/cpp/src/admin_convert.h"
 #include "client/cpp/src/convert.h"
 #include "google/rpc/error_details.pb.h"
 #include "tests/support/fake_ttfd_link.h"
@@ -34,6 +35,21 @@ TEST(ClientConvert, Details_FillEveryField) {
   EXPECT_EQ(info.hang_report, "r-1");
   EXPECT_TRUE(info.retryable);
   EXPECT_EQ(info.execution_state, ExecutionState::kUnknown);
+}
+
+TEST(ClientConvert, Progress_HasTheSessionsLeft) {
+  v1::Progress proto;
+  proto.set_step(v1::PROGRESS_STEP_WAITING);
+  proto.set_left(101);
+  proto.add_sessions()->set_session(7);
+  proto.mutable_sessions(0)->set_waits_for(v1::SESSION_WAIT_OUTPUT);
+  const Progress progress = FromProto(proto);
+  EXPECT_EQ(progress.step, ProgressStep::kWaiting);
+  EXPECT_EQ(progress.left, 101u);
+  EXPECT_FALSE(progress.done);
+  ASSERT_EQ(progress.sessions.size(), 1u);
+  EXPECT_EQ(progress.sessions[0].session, 7u);
+  EXPECT_EQ(progress.sessions[0].waits_for, SessionWait::kOutput);
 }
 
 TEST(ClientConvert, NoRetryInfo_IsNotRetryable) {

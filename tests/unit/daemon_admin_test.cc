@@ -9,6 +9,7 @@
 namespace ttfd::daemon_admin_test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -173,6 +174,43 @@ TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {
   EXPECT_EQ(sessions[0].completed[0], (QueuePosition{0, 3}));
 }
 
+TEST_F(DaemonAdmin, SessionsSayWhatTheyWaitFor) {
+  behaviour.dram_bank_bytes = 16 << 20;
+  options.windows.read_bytes = 1 << 20;
+  Start();
+  const auto wait_of = [this](const TestClient& client) {
+    for (int i = 0; i < 100; ++i) core->RunOnce();  // a card that holds never has nothing to do
+    for (const SessionInfoReply& info : core->admin().ListSessions()) {
+      if (info.session == client.id()) return info.waits_for;
+    }
+    ADD_FAILURE() << "no session " << client.id();
+    return SessionWait::kNone;
+  };
+  auto reader = Connect();
+  EXPECT_EQ(wait_of(*reader), SessionWait::kNone);
+  reader->Send(Allocate(1, 8 << 20), Read(1, 0, 8 << 20));
+  EXPECT_EQ(wait_of(*reader), SessionWait::kOutput) << "to continue the read";
+  reader->Run();
+  EXPECT_EQ(wait_of(*reader), SessionWait::kNone);
+  reader->Send(BarrierRequest{});
+  EXPECT_EQ(wait_of(*reader), SessionWait::kOutput) << "progress";
+  reader->Run();
+  reader->Finish();
+  EXPECT_EQ(wait_of(*reader), SessionWait::kOutput) << "to acknowledge";
+
+  auto writer = Connect();
+  writer->Send(Allocate(1, 4096), StreamedWrite(1, 0, 4096));
+  EXPECT_EQ(wait_of(*writer), SessionWait::kData);
+  writer->Run();
+  EXPECT_EQ(wait_of(*writer), SessionWait::kData);
+  card->hold = true;
+  ASSERT_TRUE(writer->Supply(0, 2, 0, Pattern(4096)).ok());
+  EXPECT_EQ(wait_of(*writer), SessionWait::kCommands);
+  ASSERT_TRUE(core->admin().TerminateSession(writer->id(), "").ok());
+  EXPECT_EQ(wait_of(*writer), SessionWait::kCommands) << "which the card still works on";
+  card->hold = false;
+}
+
 TEST_F(DaemonAdmin, TimeoutsOfASessionOverrideTheDaemons) {
   Start();
   auto client = Connect();
@@ -226,9 +264,9 @@ TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
   core->RunOnce();
   std::vector<ProgressStep> steps;
   bool done = false;
-  core->admin().Drain(1000, [&](ProgressStep step, uint64_t, bool last) {
-    steps.push_back(step);
-    done = last;
+  core->admin().Drain(1000, [&](const ProgressReply& progress) {
+    steps.push_back(progress.step);
+    done = progress.done;
   });
   EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kDraining);
   client->Take();
@@ -256,7 +294,7 @@ TEST_F(DaemonAdmin, ADrainEndsWhatIsLeftWhenItsTimeIsUp) {
   auto client = Connect();
   client->Send(Allocate(1, 4096), StreamedWrite(1, 0, 4096));
   bool done = false;
-  core->admin().Drain(100, [&](ProgressStep, uint64_t, bool last) { done = last; });
+  core->admin().Drain(100, [&](const ProgressReply& progress) { done = progress.done; });
   client->Run();
   EXPECT_FALSE(done);
   clock.Advance(std::chrono::milliseconds(101));
@@ -264,6 +302,82 @@ TEST_F(DaemonAdmin, ADrainEndsWhatIsLeftWhenItsTimeIsUp) {
   EXPECT_TRUE(done);
   Status status;
   EXPECT_TRUE(client->Ended(&status));
+}
+
+class DaemonDrain : public DaemonAdmin {
+ protected:
+  // Its reports are kept.
+  void Drain(uint32_t within_ms) {
+    core->admin().Drain(within_ms,
+                        [this](const ProgressReply& progress) { reports.push_back(progress); });
+    core->HandleAllInput();
+  }
+  static std::vector<uint64_t> IdsOf(const ProgressReply& report) {
+    std::vector<uint64_t> ids;
+    for (const SessionInfoReply& info : report.sessions) ids.push_back(info.session);
+    return ids;
+  }
+
+  std::vector<ProgressReply> reports;
+};
+
+TEST_F(DaemonDrain, ReportsListTheSessionsLeftWithWhatTheyHoldAndWaitFor) {
+  Start();
+  auto runs = Connect(1001), sends = Connect(1002), idle = Connect(1003), reads = Connect(1004);
+  runs->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2));
+  runs->Run();
+  card->hold = true;
+  runs->Send(Launch(3), Launch(3));
+  sends->Send(Allocate(1, 2048), StreamedWrite(1, 0, 2048));
+  reads->Send(BarrierRequest{});
+  core->RunOnce();
+  Drain(1000);
+  ASSERT_THAT(reports, SizeIs(1)) << "at once";
+  EXPECT_EQ(reports[0].step, ProgressStep::kWaiting);
+  EXPECT_EQ(reports[0].left, 3u);
+  ASSERT_THAT(IdsOf(reports[0]), ElementsAre(runs->id(), sends->id(), reads->id()));
+  const std::vector<SessionInfoReply>& sessions = reports[0].sessions;
+  EXPECT_EQ(sessions[0].user, "user1001");
+  EXPECT_EQ(sessions[0].client_name, "test");
+  EXPECT_EQ(sessions[0].pid, 42u);
+  EXPECT_EQ(sessions[0].state, SessionState::kActive);
+  EXPECT_EQ(sessions[0].dram_bytes, 4096u);
+  EXPECT_EQ(sessions[0].handles, 3u);
+  EXPECT_THAT(sessions[0].submitted, ElementsAre(QueuePosition{0, 5}));
+  EXPECT_THAT(sessions[0].completed, ElementsAre(QueuePosition{0, 3}));
+  EXPECT_EQ(sessions[0].waits_for, SessionWait::kCommands);
+  EXPECT_EQ(sessions[1].waits_for, SessionWait::kData);
+  EXPECT_EQ(sessions[2].waits_for, SessionWait::kOutput);
+
+  card->hold = false;
+  runs->Run();
+  ASSERT_THAT(reports, SizeIs(2)) << "when one has ended";
+  EXPECT_THAT(IdsOf(reports[1]), ElementsAre(sends->id(), reads->id()));
+  EXPECT_EQ(reports[1].left, 2u);
+
+  clock.Advance(std::chrono::milliseconds(1001));
+  RunAll();
+  ASSERT_THAT(reports, SizeIs(3));
+  EXPECT_EQ(reports[2].step, ProgressStep::kCutShort);
+  EXPECT_TRUE(reports[2].done);
+  ASSERT_THAT(IdsOf(reports[2]), ElementsAre(sends->id(), reads->id()));
+  EXPECT_EQ(reports[2].sessions[0].state, SessionState::kActive) << "as before they were ended";
+  EXPECT_EQ(reports[2].sessions[0].waits_for, SessionWait::kData);
+}
+
+TEST_F(DaemonDrain, AReportListsTheFirstHundredAndCountsAll) {
+  Start();
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < 103; ++i) {
+    clients.push_back(Connect());
+    clients.back()->Send(BarrierRequest{});
+  }
+  Drain(1000);
+  ASSERT_THAT(reports, SizeIs(1));
+  EXPECT_EQ(reports[0].left, 103u);
+  ASSERT_THAT(reports[0].sessions, SizeIs(100));
+  EXPECT_EQ(reports[0].sessions.front().session, clients[0]->id());
+  EXPECT_EQ(reports[0].sessions.back().session, clients[99]->id());
 }
 
 TEST_F(DaemonAdmin, AStopShutsTheCardDown) {

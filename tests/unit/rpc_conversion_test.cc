@@ -1,6 +1,7 @@
 // Protobuf to values and back: nothing is lost, nothing is judged, nothing grows beyond its limit.
 #include <gtest/gtest.h>
 
+#include "daemon/rpc/admin_conversion.h"
 #include "daemon/rpc/reply_conversion.h"
 #include "daemon/rpc/request_conversion.h"
 #include "runtime/base/bytes.h"
@@ -344,6 +345,26 @@ TEST(ReplyConversion, MessagesHoldEverythingOfABatch) {
   EXPECT_EQ(waiting.more_holders(), 2u);
   EXPECT_EQ(message.notices(0).waiting().expected_wait_ms(), ~uint32_t{0});
   EXPECT_EQ(message.sequence(), 0u);
+}
+
+TEST(ReplyConversion, AProgressReplacesTheOneBefore) {
+  ProgressReply waiting;
+  waiting.left = 101;
+  waiting.sessions.resize(2);
+  waiting.sessions[0].session = 7;
+  waiting.sessions[0].waits_for = SessionWait::kData;
+  waiting.sessions[1].session = 8;
+  waiting.sessions[1].waits_for = SessionWait::kOutput;
+  v1::Progress progress;
+  ToProto(waiting, &progress);
+  EXPECT_EQ(progress.step(), v1::PROGRESS_STEP_WAITING);
+  EXPECT_EQ(progress.left(), 101u);
+  ASSERT_EQ(progress.sessions_size(), 2);
+  EXPECT_EQ(progress.sessions(0).session(), 7u);
+  EXPECT_EQ(progress.sessions(0).waits_for(), v1::SESSION_WAIT_DATA);
+  EXPECT_EQ(progress.sessions(1).waits_for(), v1::SESSION_WAIT_OUTPUT);
+  ToProto({ProgressStep::kDrained, 0, true}, &progress);
+  EXPECT_EQ(progress.ShortDebugString(), "done: true step: PROGRESS_STEP_DRAINED");
 }
 
 TEST(ReplyConversion, APrintIsANoticeOfValidText) {

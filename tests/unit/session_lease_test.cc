@@ -242,7 +242,7 @@ TEST_F(SessionLeases, ADrainSendsWaitersAwayAndLetsHoldersFinish) {
   const uint64_t launch = holder->Send(Launch(3));
   core->RunOnce();
   bool done = false;
-  core->admin().Drain(1000, [&](ProgressStep, uint64_t, bool last) { done = last; });
+  core->admin().Drain(1000, [&](const ProgressReply& progress) { done = progress.done; });
   EXPECT_EQ(PayloadOf(EndOf(waiter.get()), kReasonPayload), "DRAINING");
   card->hold = false;
   holder->Run();

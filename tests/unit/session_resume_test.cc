@@ -320,7 +320,7 @@ TEST_F(SessionResume, Drain_WaitsForCommandsOfDetachedSessions) {
   client->Send(Allocate(1, 64), InlineWrite(1, 0, Pattern(64)));
   client->Abandon(/*lost=*/true);
   bool done = false;
-  core->admin().Drain(1000, [&done](ProgressStep, uint64_t, bool end) { done |= end; });
+  core->admin().Drain(1000, [&done](const ProgressReply& progress) { done |= progress.done; });
   for (int i = 0; i < 10; ++i) core->RunOnce();
   EXPECT_FALSE(done);
   card->hold = false;

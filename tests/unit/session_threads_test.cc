@@ -112,7 +112,7 @@ TEST_F(SessionThreads, LateCommandsEndAndADrainEndsSessions) {
   client.WaitFor(2);
   EXPECT_EQ(client.errors().size(), 1u);
   std::atomic<bool> done{false};
-  core->admin().Drain(50, [&done](ProgressStep, uint64_t, bool last) { done = last; });
+  core->admin().Drain(50, [&done](const ProgressReply& progress) { done = progress.done; });
   Status status;
   const TimePoint deadline = SteadyClock().Now() + seconds(10);
   while (!client.Ended(&status) && SteadyClock().Now() < deadline) {

@@ -38,7 +38,7 @@ void ReadSteps(Reader* reader, const Admin::ProgressCallback& progress) {
   v1::Progress step;
   while (reader->Read(&step)) {
     if (progress) {
-      progress({EnumOf<ProgressStep>(step.step()), step.left(), step.done()});
+      progress(FromProto(step));
     }
   }
 }

@@ -102,12 +102,21 @@ SessionInfo FromProto(const v1::SessionInfo& info) {
                             info.waits().p99_ns(), info.waits().max_ns()},
                   .longest_operation_ns = info.longest_operation_ns(),
                   .hangs = info.hangs(),
-                  .quarantine_reason = info.quarantine_reason()};
+                  .quarantine_reason = info.quarantine_reason(),
+                  .waits_for = EnumOf<SessionWait>(info.waits_for())};
   for (const v1::QueuePosition& position : info.submitted()) {
     out.submitted.push_back(FromProto(position));
   }
   for (const v1::QueuePosition& position : info.completed()) {
     out.completed.push_back(FromProto(position));
+  }
+  return out;
+}
+
+Progress FromProto(const v1::Progress& progress) {
+  Progress out{EnumOf<ProgressStep>(progress.step()), progress.left(), progress.done(), {}};
+  for (const v1::SessionInfo& session : progress.sessions()) {
+    out.sessions.push_back(FromProto(session));
   }
   return out;
 }

@@ -8,6 +8,7 @@ namespace ttfd::client {
 
 DaemonStatus FromProto(const v1::DaemonStatus& status);
 SessionInfo FromProto(const v1::SessionInfo& info);
+Progress FromProto(const v1::Progress& progress);
 LeaseInfo FromProto(const v1::LeaseInfo& info);
 LimitInfo FromProto(const v1::LimitInfo& info);
 LimitUsage FromProto(const v1::LimitUsage& usage);

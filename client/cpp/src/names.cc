@@ -61,6 +61,11 @@ const char* LeaseStateName(LeaseState state) {
   return NameOf(kNames, state);
 }
 
+const char* SessionWaitName(SessionWait wait) {
+  constexpr std::array<const char*, 5> kNames = {"unknown", "none", "commands", "data", "output"};
+  return NameOf(kNames, wait);
+}
+
 const char* LimitScopeName(LimitScope scope) {
   constexpr std::array<const char*, 7> kNames = {"unknown", "message", "command", "session",
                                                  "user",    "lease",   "daemon"};

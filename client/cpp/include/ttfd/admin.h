@@ -51,7 +51,7 @@ class Admin {
 
   using ProgressCallback = std::function<void(const Progress&)>;
   // No new sessions or commands; returns when every session has ended; those that remain after `within`
-  // are ended.
+  // are ended. `progress` is called soon, and whenever the number of sessions that remain has changed.
   Status Drain(std::chrono::milliseconds within, const ProgressCallback& progress);
   // Ends a drain. FAILED_PRECONDITION: the daemon is not draining, or is shutting down.
   Status Undrain();

@@ -1,13 +1,13 @@
 // Values of the admin service: status, sessions, leases, limits, timeouts, hang reports.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ttfd/card_health.h"
+#include "ttfd/profile.h"
 #include "ttfd/status.h"
 #include "ttfd/types.h"
 
@@ -32,6 +32,15 @@ enum class SessionState : uint8_t {
   kFinishing = 4,    // the client has sent Finish
   kDetached = 5,     // without a connection, kept for its client to resume
   kEnding = 6,
+};
+// Reasons for which a session does not continue, or end.
+enum class SessionWait : uint8_t {
+  kUnspecified = 0,
+  kNone = 1,  // it has no commands, and its client has taken all output
+  kCommands =
+      2,      // on the card or before it; of a session that is ending: what the card still works on
+  kData = 3,  // its client is to send data of a command
+  kOutput = 4,  // its client is to take output, or after Finish to acknowledge it
 };
 enum class LeaseState : uint8_t {
   kUnspecified = 0,
@@ -64,6 +73,7 @@ enum class LogLevel : uint8_t { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4 
 const char* DaemonStateName(DaemonState state);
 const char* MemoryKindName(MemoryKind kind);
 const char* SessionStateName(SessionState state);
+const char* SessionWaitName(SessionWait wait);
 const char* LeaseStateName(LeaseState state);
 const char* LimitScopeName(LimitScope scope);
 const char* ProgressStepName(ProgressStep step);
@@ -150,6 +160,7 @@ struct SessionInfo {
   uint64_t longest_operation_ns = 0;  // device time of one launch, replay or transfer segment
   uint32_t hangs = 0;                 // launches of it that hung or faulted
   std::string quarantine_reason = {};
+  SessionWait waits_for = SessionWait::kUnspecified;
 };
 
 // The launch that caused a hang or fault.
@@ -227,24 +238,8 @@ struct Progress {
   ProgressStep step = ProgressStep::kUnspecified;
   uint64_t left = 0;  // sessions that remain, or remained
   bool done = false;  // nothing follows
-};
-
-struct ProfileOptions {
-  std::optional<std::chrono::milliseconds> duration = {};  // at most 60 s; unset: 5 s
-  // Sampling interval of the device model, which samples whole call stacks: 20 to 1,000,000,000. Unset: 1,000.
-  std::optional<uint32_t> interval_clocks = {};
-  // Between reads of program counters, on other backends: 100 to 1,000,000. Unset: 1,000.
-  std::optional<uint32_t> interval_us = {};
-  bool program_counters = false;      // even where whole stacks are available
-  bool idle = false;                  // include harts that wait for work
-  std::vector<CoreRange> cores = {};  // none: all workers and the dispatch tiles
-};
-
-struct ProfileSummary {
-  uint64_t samples = 0;
-  uint64_t lost = 0;  // dropped: too many different stacks
-  bool whole_stacks = false;
-  uint64_t interval_clocks = 0;
+  // Sessions of `left`, of a drain: the first 100 by id; if they were ended, as they were before.
+  std::vector<SessionInfo> sessions = {};
 };
 
 }  // namespace ttfd::client
