@@ -15,9 +15,9 @@ import sys
 import project
 
 # For what has no ceiling. A word without one is new in check_words.py and gets its count of today.
-LIMITS = {"members": 15, "lines": 400, "virtuals": 7, "function": 60}
+LIMITS = {"members": 15, "lines": 400, "virtuals": 7, "function": 60, "sources": 1}
 WHAT = {"members": "data members", "lines": "lines in all its files", "virtuals": "pure virtual functions",
-        "function": "lines", "word": "times in the tree"}
+        "function": "lines", "sources": "sources besides its header", "word": "times in the tree"}
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ceilings.txt")
 HEAD = "# kind, ceiling, name. They only come down: ./dev lint --ratchet (ceilings.py says how).\n"
 

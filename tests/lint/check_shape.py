@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The sizes of classes and functions: data members, lines in all files, pure virtuals; lines of a function.
+"""The sizes of classes and functions: data members, lines in all files, pure virtuals; lines of a function; and in the
+daemon's middle the sources of a class besides its header.
 
 What is above the limits of ceilings.py is held to its ceiling of today, the rest to the limits.
 """
@@ -15,6 +16,9 @@ import project
 PLAIN_VALUES = re.compile(
     r"runtime/(abi|hw)/|client/cpp/include/ttfd/(admin_types|types)\.h$|daemon/api/(reply|request|session_limits)\.h$|(^|[/_])options\.h$|_report\.h$")
 
+# Folders in which a class has one header and one source.
+ONE_SOURCE = re.compile(r"daemon/(api|card|core|session)/")
+
 
 def owner(path, function, classes):
     """The class that a function of `path` is a member of, of those with the fitting name the nearest; or None."""
@@ -27,6 +31,7 @@ def owner(path, function, classes):
 def figures(root):
     """{(kind, file and name): figure} of every class and function, and what could not be read."""
     found, classes, functions, unreadable = {}, {}, [], []
+    sources = {}
     for path in project.files(root):
         if not path.endswith((".h", ".cc")):
             continue
@@ -50,6 +55,9 @@ def figures(root):
         inside = holder and holder[1] == path and holder[3].first <= one.first and one.last <= holder[3].last
         if holder and not inside:
             found["lines", holder[2]] += one.lines
+        if holder and path != holder[1] and ONE_SOURCE.match(path):
+            sources.setdefault(holder[2], set()).add(path)
+    found.update({("sources", key): len(paths) for key, paths in sources.items()})
     return found, unreadable
 
 

@@ -183,6 +183,15 @@ class LintTest(unittest.TestCase):
         self.assertNotIn(("members", "runtime/abi/a.h A"), figures)
         self.assert_found(unreadable, "is not closed")
 
+    def test_shape_counts_the_sources_of_a_class_in_the_middle_of_the_daemon(self):
+        for folder in ("daemon/core", "daemon/rpc"):
+            self.plant(f"{folder}/queue.h", "class Queue {\n  void F();\n  void G();\n};\n")
+            self.plant(f"{folder}/queue.cc", "void Queue::F() {\n}\n")
+            self.plant(f"{folder}/queue_more.cc", "void Queue::G() {\n}\n")
+        figures, _ = check_shape.figures(self.folder.name)
+        self.assertEqual(2, figures["sources", "daemon/core/queue.h Queue"])
+        self.assertNotIn(("sources", "daemon/rpc/queue.h Queue"), figures)
+
     # ---- words
 
     def test_words_are_found_in_names_and_over_lines(self):
