@@ -99,8 +99,7 @@ bool Link::Next(grpc::ByteBuffer* message) {
 
 bool Link::full() const {
   MutexLock lock(&mu_);
-  const uint64_t most = options_.unacknowledged_bytes;
-  return kept_bytes_ >= (budget_ == nullptr ? most : budget_->Limit(most));
+  return kept_bytes_ >= OutputLimit(options_.unacknowledged_bytes);
 }
 
 bool Link::all_acknowledged() const {

@@ -66,6 +66,10 @@ class Link {
   // No numbered message may be added until the client acknowledges: unacknowledged_bytes are kept, or less if all
   // sessions of the user keep too much (OutputBudget::Limit).
   bool full() const ABSL_LOCKS_EXCLUDED(mu_);
+  // As OutputBudget::Limit.
+  uint64_t OutputLimit(uint64_t most) const {
+    return budget_ == nullptr ? most : budget_->Limit(most);
+  }
   bool all_acknowledged() const ABSL_LOCKS_EXCLUDED(mu_);
   // The last sequence that the client acknowledged.
   uint64_t acknowledged() const ABSL_LOCKS_EXCLUDED(mu_);

@@ -16,12 +16,10 @@ struct SessionLink final : SessionTransport {
   explicit SessionLink(const LinkOptions& options) : link(options) {}
 
   void Attach(std::shared_ptr<OutputBudget> unacknowledged) override {
-    budget = unacknowledged;
     link.Attach(std::move(unacknowledged));
   }
 
   Link link;
-  std::shared_ptr<OutputBudget> budget;  // of what `link` keeps
   // Held while output is taken from the session, numbered and kept: the next connection finds all of it in `link`, or
   // still in the session.
   Mutex writing;

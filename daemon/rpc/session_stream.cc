@@ -193,7 +193,7 @@ bool SessionStream::NextOutput(TimePoint now, grpc::ByteBuffer* message) {
   if (link.full()) AwaitAck(now);
   if (!link.full()) {
     awaits_ack_ = false;
-    SessionOutputBatch batch = session_->TakeOutput(link_->budget->Limit(kOutputBytes));
+    SessionOutputBatch batch = session_->TakeOutput(link.OutputLimit(kOutputBytes));
     if (!batch.empty()) {
       Encoder encoder;
       v1::ServerMessage& to = encoder.message();

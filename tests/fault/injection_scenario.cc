@@ -247,12 +247,12 @@ void InjectionScenario::BackToReady() {
 
 void InjectionScenario::Reset(bool must_work) {
   bool done = false;
-  EXPECT_TRUE(core_
-                  ->ResetDevice(0,
-                                [&](const Status& status) {
-                                  EXPECT_TRUE(status.ok() || !must_work) << StatusMessage(status);
-                                  done = true;
-                                })
+  EXPECT_TRUE(core_->admin()
+                  .ResetDevice(0,
+                               [&](const Status& status) {
+                                 EXPECT_TRUE(status.ok() || !must_work) << StatusMessage(status);
+                                 done = true;
+                               })
                   .ok());
   for (int round = 0; round < kMostRounds && !done; ++round) core_->RunOnce();
   EXPECT_TRUE(done) << "a reset that does not end";

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/abi/kernel_image.h"
+#include "tests/support/plain_transport.h"
 
 namespace ttfd {
 
@@ -68,7 +69,7 @@ Status TestClient::Open(const HelloRequest& hello, uint32_t uid) {
   PeerIdentity peer;
   peer.uid = uid;
   peer.pid = 42;
-  ASSIGN_OR_RETURN(session_, core_.Open(peer, hello, this, std::make_shared<SessionTransport>()));
+  ASSIGN_OR_RETURN(session_, core_.Open(peer, hello, this, std::make_shared<PlainTransport>()));
   window_bytes = session_->welcome().window_bytes;
   const bool opens = hello.attach == AttachKind::kNew || hello.attach == AttachKind::kLeaseToken;
   if (opens) OpenQueue(ComputeQueue(0));

@@ -11,6 +11,7 @@
 #include "daemon/api/session_port.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
+#include "tests/support/plain_transport.h"
 
 namespace ttfd {
 
@@ -21,7 +22,7 @@ class ThreadedClient final : public SessionOutput {
     HelloRequest hello;
     hello.min_revision = hello.max_revision = 1;
     hello.client_name = "threaded";
-    auto session = core.Open(peer, hello, this, std::make_shared<SessionTransport>());
+    auto session = core.Open(peer, hello, this, std::make_shared<PlainTransport>());
     EXPECT_TRUE(session.ok());
     session_ = *std::move(session);
     OpenQueue({});
