@@ -176,7 +176,7 @@ TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {
 
 TEST_F(DaemonAdmin, SessionsSayWhatTheyWaitFor) {
   behaviour.dram_bank_bytes = 16 << 20;
-  options.windows.read_bytes = 1 << 20;
+  options.limits.read_bytes = 1 << 20;
   Start();
   const auto wait_of = [this](const TestClient& client) {
     for (int i = 0; i < 100; ++i) core->RunOnce();  // a card that holds never has nothing to do
