@@ -28,7 +28,8 @@ bool MayOverlap(const Slice& now, const Slice& next);
 
 class BusyWorkers {
  public:
-  // `window`: how much kernels are expected to take that others of their session follow on the same workers.
+  // `window`: expected time of the kernels of one session on one set of workers that are on the card at a time. Its
+  // later ones wait: the card executes go signals in order, so one that waits for its workers blocks all after it.
   explicit BusyWorkers(Duration window = Duration::zero()) : window_(window) {}
 
   // A slice of independent kernels (Slice::independent) is on the card, and has ended there.

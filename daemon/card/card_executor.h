@@ -1,7 +1,7 @@
 // The device thread and its round: input, submission, poll, retirement, deadlines, recovery. It alone touches the card.
 //
-// Other threads leave requests in an inbox behind one mutex; everything else belongs to the device thread. With nothing
-// outstanding it sleeps. The hardware queues are fed and watched side by side; none waits for another but where a slice
+// Other threads leave requests to it behind one mutex (CardRequests), and wake it for input of sessions, which its
+// observer handles. Everything else belongs to the device thread. With nothing outstanding it sleeps. The hardware queues are fed and watched side by side; none waits for another but where a slice
 // says so.
 #pragma once
 

@@ -14,9 +14,9 @@ namespace ttfd {
 
 struct CardExecutorOptions {
   // Estimated device time a hardware queue is given ahead of completion: what a newcomer waits for at most, besides
-  // one command.
+  // one command. Independent launches do not count.
   Duration window = std::chrono::microseconds(100);
-  // A single work that is expected to take no longer than this has another one behind it all the same, so that the
+  // A single slice that is expected to take no longer than this has another one after it all the same, so that the
   // card need not wait for the host between the two.
   Duration overlap = std::chrono::microseconds(500);
   // The same as `window` for the kernels of a session on workers of its own: what it may have there ahead of

@@ -1,9 +1,10 @@
 // The slices that the card has and that have not ended, in order, of all hardware queues: requests events,
 // takes off what has ended, measures how long each slice had the card, and hands ended slices to their sessions.
 //
-// A launch gets an event of its own and so does what ran before it: a hang or fault is known to be this launch's. The
-// event of a launch is requested behind the next one, so that the card places that while the first still runs; not so
-// if they are of two sessions and share workers, who would then answer for each other.
+// A launch has an event of its own, and so has the slice before it, so that a hang or fault is known to be this
+// launch's. Independent launches have none: the card publishes their ends (Card::RequestEvent). The event of a launch is
+// requested after the next launch, so that the card starts that while the first still runs, unless the two may not
+// overlap (MayOverlap): then it is requested between them.
 #pragma once
 
 #include <array>

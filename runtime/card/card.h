@@ -97,8 +97,9 @@ class Card {
                                                       std::span<const Ticket> after) = 0;
 
   // Requests that the device reports when everything of the ticket's hardware queue up to it is done but independent
-  // launches, those on workers of their own (Route::workers): the card executes what comes behind them meanwhile, and
-  // publishes their end unasked. REQUIRES a ticket that was given (INVALID_ARGUMENT).
+  // launches, those on workers of their own (Route::workers): the card executes later commands meanwhile, and publishes
+  // their end by itself. The event also ends an independent launch for which it had to wait, such as one whose workers
+  // a later launch in order has. REQUIRES a ticket that was given (INVALID_ARGUMENT).
   // The dispatcher waits for its kernels there; so an event for a launch that is requested behind the next launch lets
   // the two be placed back to back. False: there is no space and nothing has changed; Poll and try again. There is
   // space for one event behind every command.
