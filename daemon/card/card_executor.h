@@ -1,8 +1,8 @@
 // The device thread and its round: input, submission, poll, retirement, deadlines, recovery. It alone touches the card.
 //
 // Other threads leave requests to it behind one mutex (CardRequests), and wake it for input of sessions, which its
-// observer handles. Everything else belongs to the device thread. With nothing outstanding it sleeps. The hardware queues are fed and watched side by side; none waits for another but where a slice
-// says so.
+// observer handles. Everything else belongs to the device thread. With nothing outstanding it sleeps. It feeds and
+// watches the hardware queues concurrently; none waits for another but where a slice says so.
 #pragma once
 
 #include <atomic>

@@ -2,8 +2,8 @@
 // takes off what has ended, measures how long each slice had the card, and hands ended slices to their sessions.
 //
 // A launch has an event of its own, and so has the slice before it, so that a hang or fault is known to be this
-// launch's. Independent launches have none: the card publishes their ends (Card::RequestEvent). The event of a launch is
-// requested after the next launch, so that the card starts that while the first still runs, unless the two may not
+// launch's. Independent launches have none: the card publishes their ends (Card::RequestEvent). The event of a launch
+// is requested after the next launch, so that the card starts that while the first still runs, unless the two may not
 // overlap (MayOverlap): then it is requested between them.
 #pragma once
 
