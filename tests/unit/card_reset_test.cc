@@ -1,7 +1,10 @@
 // Resets of the harts and of the chip, and whether the card is in use.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <string>
 
 #include "tests/support/core_fixture.h"
 
@@ -13,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 class CardReset : public CoreTest {
  protected:
@@ -94,6 +98,79 @@ TEST_F(CardReset, TheCardIsInUseWhileThereAreSessions) {
   clients[0].reset();
   core->RunOnce();
   EXPECT_FALSE(uses.back());
+}
+
+// Whose launch a reset took from the card pays nothing for it, and gets its share at once.
+class CardResetShares : public CoreTest {
+ protected:
+  CardResetShares() {
+    // A launch is expected to take a hundred times what a write takes.
+    options.scheduler.launch_guess = std::chrono::milliseconds(10);
+    options.scheduler.transfer_overhead = std::chrono::microseconds(100);
+    options.scheduler.quantum = std::chrono::microseconds(1);
+  }
+
+  // The card is reset under a launch of the first client that it has come to so far.
+  void ResetUnderLaunch(ExecutionState state) {
+    Start();
+    ConnectBoth();
+    clients[0]->Send(InlineKernel(2), OneKernelProgram(3, 2), Launch(3));
+    card->hold = true;
+    core->RunOnce();
+    ASSERT_EQ(core->admin().GetStatus().hardware_queues[0].in_flight, 1u);
+    card->state = [state](const Ticket&) { return std::optional(state); };
+    ASSERT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
+    card->hold = false;
+    RunAll();
+    ASSERT_EQ(card->boots, 2);
+    clients[0]->Take();
+  }
+
+  // Two users.
+  void ConnectBoth() {
+    for (size_t i = 0; i < clients.size(); ++i) {
+      clients[i] = Connect(1000 + static_cast<uint32_t>(i));
+      clients[i]->OpenQueue(ComputeQueue(1));
+    }
+  }
+
+  // The first client's of the first ten writes that the card is given while both clients have ten.
+  ptrdiff_t WritesOfFirst() {
+    card->log.clear();
+    for (uint32_t i = 0; i < clients.size(); ++i) {
+      clients[i]->SendOn(1, {}, Allocate(1, 4096));
+      for (int n = 0; n < 10; ++n) {
+        clients[i]->SendOn(1, {}, InlineWrite(1, 0, Pattern(i == 0 ? 64 : 128)));
+      }
+    }
+    RunAll();
+    std::erase_if(card->log, [](const std::string& entry) { return !entry.starts_with("write "); });
+    EXPECT_THAT(card->log, SizeIs(20));
+    card->log.resize(10);
+    return std::count(card->log.begin(), card->log.end(), "write 64");
+  }
+
+  std::array<std::unique_ptr<TestClient>, 2> clients;
+};
+
+TEST_F(CardResetShares, ALaunchThatWasInterruptedIsNotCharged) {
+  ResetUnderLaunch(ExecutionState::kRunning);
+  EXPECT_EQ(clients[0]->ErrorOf(3).reason, "DEVICE_RESET");
+  EXPECT_EQ(WritesOfFirst(), 5);
+}
+
+TEST_F(CardResetShares, ALaunchThatHadEndedUnseenIsNotCharged) {
+  ResetUnderLaunch(ExecutionState::kCompleted);
+  EXPECT_EQ(clients[0]->Progress(), 3u);
+  EXPECT_THAT(clients[0]->errors, IsEmpty());
+  EXPECT_EQ(WritesOfFirst(), 5);
+}
+
+TEST_F(CardResetShares, ALaunchThatWentWithAllMemoryIsNotChargedToItsUser) {
+  behaviour.memory_survives_reset = false;
+  ResetUnderLaunch(ExecutionState::kRunning);
+  ConnectBoth();
+  EXPECT_EQ(WritesOfFirst(), 5);
 }
 
 }  // namespace
