@@ -371,6 +371,22 @@ TEST_F(SessionError, AWorkThatReachesTheDeviceTooLateIsRefusedThere) {
   EXPECT_THAT(card->log, IsEmpty());
 }
 
+// Before a timer sees it: the time is over between two commands that the card is given.
+TEST_F(SessionError, AWorkWhoseDeadlinePassesWhileTheCardIsGivenTheOneBeforeDoesNotStart) {
+  card->on_submit = [this](const Command&) {
+    clock.Advance(std::chrono::milliseconds(11));
+    return OkStatus();
+  };
+  BatchRequest batch;
+  batch.start_within_ms = 10;
+  batch.commands = {Launch(3), Launch(3)};
+  const uint64_t first = client->SendBatch(batch);
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(first).code, StatusCode::kOk);
+  EXPECT_EQ(client->ErrorOf(first + 1).reason, "DEADLINE");
+  EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u) << "the second never ran";
+}
+
 // It is behind what fills the rings, or behind as much as may be ahead of completion: on the device's side either way.
 TEST_F(SessionError, AWorkThatWaitsForTheCardIsDroppedAtItsDeadlineToo) {
   for (const bool full : {false, true}) {
@@ -440,6 +456,27 @@ TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn)
   client->Run();
   EXPECT_EQ(client->Data(read), "") << "nobody wants it any more";
   EXPECT_EQ(core->admin().GetStatus().bytes_read, 4096u) << "but the card was not stopped";
+}
+
+TEST_F(SessionError, ATransferThatBeganInTimeContinuesAfterItsDeadline) {
+  client.reset();
+  core.reset();
+  options.card.window_commands = 1;
+  SetUp();
+  client->Send(Allocate(4, 1 << 20));
+  client->Run();
+  card->hold = true;
+  BatchRequest batch;
+  batch.start_within_ms = 10;
+  batch.commands.push_back(FillRequest{4, 0, 1 << 20, 7});
+  const uint64_t fill = client->SendBatch(batch);
+  for (int i = 0; i < 3; ++i) core->RunOnce();
+  ASSERT_EQ(core->admin().GetStatus().hardware_queues[0].in_flight, 1u) << "a part of it";
+  clock.Advance(std::chrono::milliseconds(11));
+  card->hold = false;
+  client->Run();
+  EXPECT_THAT(client->errors, IsEmpty());
+  EXPECT_EQ(client->Progress(), fill);
 }
 
 TEST_F(SessionError, TheDaemonsStartTimeoutIsTheDefault) {
