@@ -106,6 +106,22 @@ TEST_F(InboxTest, Close_DropsMessagesAndKeepsControls) {
   EXPECT_TRUE(inbox.BecomeIdle());
 }
 
+TEST_F(InboxTest, Take_AddsToWhatIsThereInTheOrderOfThePosts) {
+  TakenInput input;
+  for (uint64_t number = 1; number <= 3; number += 2) {
+    for (uint64_t i = number; i <= number + 1; ++i) {
+      ASSERT_TRUE(inbox.Post(&connection, Numbered(i), [] {}).ok());
+      inbox.Post([](Session&) {});
+    }
+    inbox.Take(&input);
+    EXPECT_TRUE(inbox.empty());
+    EXPECT_THAT(input.controls, SizeIs(number + 1));
+    ASSERT_THAT(input.messages, SizeIs(number + 1));
+    EXPECT_EQ(input.messages.back().cancels.at(0).value, number + 1);
+  }
+  EXPECT_EQ(input.messages.front().cancels.at(0).value, 1u);
+}
+
 // ---- Turns.
 
 // Time passes with every call, so that a round of turns is one.
