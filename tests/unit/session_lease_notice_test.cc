@@ -44,6 +44,21 @@ TEST_F(LeaseNotice, IsSentOncePerHolder) {
   EXPECT_THAT(shared->lease_wait().holders.Text(), HasSubstr("session 4 "));
 }
 
+TEST_F(LeaseNotice, IsAnnounced) {
+  Start();
+  auto shared = Connect();
+  Prepare(shared.get());
+  auto holder = AskFor();
+  holder->Run();
+  shared->Run();
+  const int ready = shared->ready;
+  shared->Send(Launch(3));
+  RunAll();
+  EXPECT_GT(shared->ready, ready) << "it is the only output";
+  shared->Take();
+  EXPECT_EQ(shared->lease_waits.size(), 1u);
+}
+
 TEST_F(LeaseNotice, CoversCommandsSentBeforeTheLease) {
   Start();
   auto shared = Connect();
