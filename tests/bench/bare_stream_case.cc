@@ -3,9 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "bare_stream.grpc.pb.h"
 #include "tests/bench/child.h"
@@ -17,7 +15,7 @@ namespace {
 constexpr size_t kRequestBytes = 14;
 constexpr size_t kReplyBytes = 6;
 constexpr std::chrono::seconds kStartTimeout{10};
-constexpr int kWarmUpRoundTrips = 200;
+constexpr int kWarmUpExchanges = 200;
 
 class Client {
  public:
@@ -32,7 +30,7 @@ class Client {
         grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials()));
     client->stream_ = client->stub_->PingPong(&client->context_);
     client->request_.set_payload(std::string(kRequestBytes, 'x'));
-    for (int i = 0; i < kWarmUpRoundTrips; ++i) RETURN_IF_ERROR(client->RoundTrip());
+    for (int i = 0; i < kWarmUpExchanges; ++i) RETURN_IF_ERROR(client->Exchange());
     return client;
   }
 
@@ -42,7 +40,9 @@ class Client {
     stream_->Finish();
   }
 
-  Status RoundTrip() {
+  pid_t server() const { return child_->pid(); }
+
+  Status Exchange() {
     if (stream_->Write(request_) && stream_->Read(&reply_)) return OkStatus();
     return Internal("the bare stream ended");
   }
@@ -60,25 +60,15 @@ class Client {
 
 }  // namespace
 
-BenchCase BareStreamCase(const std::string& server, const std::string& folder) {
-  auto client = std::make_shared<std::unique_ptr<Client>>();
-  return {"rpc.bare_stream_us", "us", [=](std::chrono::nanoseconds budget) -> StatusOr<double> {
+Exchange BareStream(const std::string& server, const std::string& folder) {
+  const auto client = std::make_shared<std::unique_ptr<Client>>();
+  return {[=]() -> Status {
             if (*client == nullptr) {
               ASSIGN_OR_RETURN(*client, Client::Connect(server, folder));
             }
-            // The median of the round trips, as rpc.launch_us takes it.
-            using Clock = std::chrono::steady_clock;
-            std::vector<double> times;
-            const Clock::time_point start = Clock::now();
-            for (Clock::time_point now = start; times.empty() || now - start < budget;) {
-              RETURN_IF_ERROR((*client)->RoundTrip());
-              const Clock::time_point then = now;
-              now = Clock::now();
-              times.push_back(std::chrono::duration<double, std::micro>(now - then).count());
-            }
-            std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-            return times[times.size() / 2];
-          }};
+            return (*client)->Exchange();
+          },
+          [client] { return (*client)->server(); }};
 }
 
 }  // namespace ttfd::bench

@@ -1,13 +1,13 @@
-// rpc.bare_stream_us: what gRPC itself takes for a question and an answer of a blocking launch's sizes.
+// The yardstick of a blocking launch: an exchange of messages of its sizes over a gRPC stream.
 #pragma once
 
 #include <string>
 
-#include "tests/bench/bench_case.h"
+#include "tests/bench/exchange.h"
 
 namespace ttfd::bench {
 
 // `server` is the path of bench_stream_server, `folder` where its socket and log go.
-BenchCase BareStreamCase(const std::string& server, const std::string& folder);
+Exchange BareStream(const std::string& server, const std::string& folder);
 
 }  // namespace ttfd::bench

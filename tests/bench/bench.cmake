@@ -15,8 +15,8 @@ _ttfd_record_layer(bench_stream_proto "" "")
 add_dependencies(ttfd_generated bench_stream_proto)
 
 ttfd_library(NAME bench_core
-  HDRS ${bench_dir}/bench_case.h ${bench_dir}/calibration.h ${bench_dir}/child.h ${bench_dir}/daemon_case.h ${bench_dir}/figure.h
-  SRCS ${bench_dir}/calibration.cc ${bench_dir}/child.cc ${bench_dir}/daemon_case.cc ${bench_dir}/figure.cc
+  HDRS ${bench_dir}/bench_case.h ${bench_dir}/calibration.h ${bench_dir}/child.h ${bench_dir}/daemon_case.h ${bench_dir}/figure.h ${bench_dir}/exchange.h
+  SRCS ${bench_dir}/calibration.cc ${bench_dir}/child.cc ${bench_dir}/daemon_case.cc ${bench_dir}/figure.cc ${bench_dir}/exchange.cc
   DEPS runtime_base runtime_device PACKAGES fmt::fmt benchmark::benchmark)
 
 ttfd_library(NAME bench_bare_stream NO_TSAN

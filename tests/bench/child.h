@@ -49,6 +49,7 @@ class Child {
   StatusOr<std::string> WaitForLine(const std::string& beginning, std::chrono::seconds timeout,
                                     std::vector<std::string>* before = nullptr);
 
+  pid_t pid() const { return pid_; }
   // CPU time that all threads of the child have used so far.
   StatusOr<std::chrono::nanoseconds> CpuTime() const;
 

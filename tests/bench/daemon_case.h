@@ -18,6 +18,8 @@ class DaemonUnderTest {
   // Starts the daemon on the first call. Always the same "unix:" address.
   StatusOr<std::string> Address();
 
+  // Its process. After the first call of Address.
+  pid_t pid() const { return child_->pid(); }
   // Starts the daemon too, if it does not run.
   StatusOr<std::chrono::nanoseconds> CpuTime();
 

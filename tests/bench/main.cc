@@ -16,8 +16,10 @@
 #include "tests/bench/child.h"
 #include "tests/bench/client_child.h"
 #include "tests/bench/daemon_case.h"
+#include "tests/bench/exchange.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/firmware_costs.h"
+#include "tests/bench/rpc_cases.h"
 #include "tests/support/test_device.h"
 
 namespace ttfd::bench {
@@ -238,14 +240,21 @@ int Main(const std::vector<std::string>& words) {
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
   runner.Run({IdleCase(daemon)});
   const std::string package = self.parent_path().parent_path() / "client/python";
-  std::vector<BenchCase> rpc = RpcCases([daemon] { return daemon->Address(); });
-  rpc.insert(rpc.begin() + 1, BareStreamCase(server, (*folder)->Path(".")));
-  rpc.insert(rpc.begin() + 1,
-             PythonCase(package, (*folder)->Path("."), [daemon] { return daemon->Address(); }));
+  const Exchange launch =
+      BlockingLaunch([daemon] { return daemon->Address(); }, [daemon] { return daemon->pid(); });
+  const Exchange bare = BareStream(server, (*folder)->Path("."));
+  std::vector<BenchCase> rpc = {
+      ExchangeCase("rpc.launch_us", launch),
+      PythonCase(package, (*folder)->Path("."), [daemon] { return daemon->Address(); }),
+      ExchangeCase("rpc.bare_stream_us", bare),
+      QuotientCase("rpc.launch_over_bare_stream", launch, bare, /*pinned=*/false),
+      QuotientCase("rpc.launch_over_bare_stream_pinned", launch, bare, /*pinned=*/true)};
+  for (BenchCase& one : RpcCases([daemon] { return daemon->Address(); })) {
+    rpc.push_back(std::move(one));
+  }
   runner.Run(std::move(rpc));
   runner.Divide("python.launch_over_cpp", "python.launch_us", "rpc.launch_us");
   runner.Run(HangCases([daemon] { return daemon->Address(); }));
-  runner.Divide("rpc.launch_over_bare_stream", "rpc.launch_us", "rpc.bare_stream_us");
   runner.Run(TensorCases([daemon] { return daemon->Address(); }));
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));

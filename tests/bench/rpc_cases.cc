@@ -1,5 +1,6 @@
 // What a client in another process gets from the daemon, through libttfd as users use it.
-#include <algorithm>
+#include "tests/bench/rpc_cases.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,18 +53,9 @@ class RpcClient {
     return OkStatus();
   }
 
-  // The median of the blocking launches.
-  StatusOr<double> BlockingLaunchMicroseconds(std::chrono::nanoseconds budget) {
+  Status BlockingLaunch() {
     RETURN_IF_ERROR(Prepare());
-    std::vector<double> times;
-    const SteadyClock::time_point start = SteadyClock::now();
-    for (SteadyClock::time_point now = start; times.empty() || now - start < budget;) {
-      RETURN_IF_ERROR(ToStatus(queue_.Launch(launch_)));
-      const SteadyClock::time_point then = std::exchange(now, SteadyClock::now());
-      times.push_back(std::chrono::duration<double, std::micro>(now - then).count());
-    }
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    return times[times.size() / 2];
+    return ToStatus(queue_.Launch(launch_));
   }
 
   // `enqueue` sends one command; the rate includes waiting for the last one.
@@ -115,11 +107,15 @@ class RpcClient {
 
 }  // namespace
 
+Exchange BlockingLaunch(AddressFunction address, std::function<pid_t()> daemon) {
+  const auto client = std::make_shared<RpcClient>(std::move(address));
+  return {[client] { return client->BlockingLaunch(); }, std::move(daemon)};
+}
+
 std::vector<BenchCase> RpcCases(AddressFunction address) {
   const auto client = std::make_shared<RpcClient>(std::move(address));
   using Budget = std::chrono::nanoseconds;
   return {
-      {"rpc.launch_us", "us", [client](Budget b) { return client->BlockingLaunchMicroseconds(b); }},
       {"rpc.batched_cmds_per_s", "1/s",
        [client](Budget b) { return client->BarriersPerSecond(b); }},
       {"rpc.launches_per_s", "1/s", [client](Budget b) { return client->LaunchesPerSecond(b); }},

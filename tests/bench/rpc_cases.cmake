@@ -1,5 +1,6 @@
 ttfd_library(NAME bench_rpc_cases
   HDRS ${CMAKE_CURRENT_LIST_DIR}/client_child.h ${CMAKE_CURRENT_LIST_DIR}/input_flood.h ${CMAKE_CURRENT_LIST_DIR}/light_client.h
+       ${CMAKE_CURRENT_LIST_DIR}/rpc_cases.h
   SRCS ${CMAKE_CURRENT_LIST_DIR}/client_child.cc ${CMAKE_CURRENT_LIST_DIR}/client_count_cases.cc
        ${CMAKE_CURRENT_LIST_DIR}/flood_cases.cc ${CMAKE_CURRENT_LIST_DIR}/input_flood.cc ${CMAKE_CURRENT_LIST_DIR}/light_client.cc
        ${CMAKE_CURRENT_LIST_DIR}/python_case.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_cases.cc ${CMAKE_CURRENT_LIST_DIR}/share_cases.cc
