@@ -12,9 +12,9 @@ namespace ttfd::cli {
 // All fields of a session.
 Json SessionJson(const client::SessionInfo& session);
 
-// Rows with their heading, the most important columns first (table.h): what sessions have done,
+// Rows with their heading, the most important columns first (table.h): work that sessions have had done.
 std::vector<std::vector<std::string>> SessionRows(const std::vector<client::SessionInfo>& sessions);
-// and what sessions hold that a drain waits for, and what they wait for themselves.
+// The same of sessions that a drain waits for: what they hold, and what they wait for.
 std::vector<std::vector<std::string>> LeftSessionRows(
     const std::vector<client::SessionInfo>& sessions);
 

@@ -100,7 +100,7 @@ TEST_F(CardReset, TheCardIsInUseWhileThereAreSessions) {
   EXPECT_FALSE(uses.back());
 }
 
-// Whose launch a reset took from the card pays nothing for it, and gets its share at once.
+// A user is not charged for a launch that a reset removed from the card, and gets its share at once.
 class CardResetShares : public CoreTest {
  protected:
   CardResetShares() {

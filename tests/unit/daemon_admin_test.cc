@@ -207,7 +207,7 @@ TEST_F(DaemonAdmin, SessionsSayWhatTheyWaitFor) {
   ASSERT_TRUE(writer->Supply(0, 2, 0, Pattern(4096)).ok());
   EXPECT_EQ(wait_of(*writer), SessionWait::kCommands);
   ASSERT_TRUE(core->admin().TerminateSession(writer->id(), "").ok());
-  EXPECT_EQ(wait_of(*writer), SessionWait::kCommands) << "which the card still works on";
+  EXPECT_EQ(wait_of(*writer), SessionWait::kCommands) << "which the card has not completed";
   card->hold = false;
 }
 

@@ -1,4 +1,4 @@
-// What sessions without a lease are told when leases keep their commands from the card: who holds them, once.
+// Notices to sessions without a lease whose commands leases keep from the card: who holds the leases, once.
 #include <gmock/gmock.h>
 
 #include "tests/support/lease_fixture.h"

@@ -38,8 +38,8 @@ enum class SessionWait : uint8_t {
   kUnspecified = 0,
   kNone = 1,  // it has no commands, and its client has taken all output
   kCommands =
-      2,      // on the card or before it; of a session that is ending: what the card still works on
-  kData = 3,  // its client is to send data of a command
+      2,  // on the card or before it; of an ending session: those that the card has not completed
+  kData = 3,    // its client is to send data of a command
   kOutput = 4,  // its client is to take output, or after Finish to acknowledge it
 };
 enum class LeaseState : uint8_t {
