@@ -263,7 +263,6 @@ RpcOptions DaemonMain::ServerOptions() const {
   options.hello_timeout = milliseconds(options_.listen.hello_ms);
   options.memory_bytes = options_.listen.memory_bytes;
   options.calls_per_connection = options_.listen.calls_per_connection;
-  options.reply_threads = static_cast<int>(options_.listen.reply_threads);
   return options;
 }
 

@@ -22,7 +22,6 @@ struct ListenOptions {
   uint32_t calls_per_connection = 64;
   uint64_t memory_bytes = uint64_t{512} << 20;  // of messages under way, all calls together
   uint32_t hello_ms = 10'000;                   // from a call's start to its first message
-  uint32_t reply_threads = 1;
 };
 
 // TCP, if there is an address: with certificates of both sides or not at all.

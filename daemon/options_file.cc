@@ -163,7 +163,6 @@ std::vector<Key> ServingKeys(Options* to) {
       Number("listen", "calls_per_connection", &listen.calls_per_connection, 1, 10'000),
       Number("listen", "memory_bytes", &listen.memory_bytes, 16 * kMiB, 1024 * kGiB),
       Number("listen", "hello_ms", &listen.hello_ms, 1, kDayMs),
-      Number("listen", "reply_threads", &listen.reply_threads, 1, 64),
       Text("tls", "address", &to->tls.address),
       Text("tls", "certificate", &to->tls.certificate),
       Text("tls", "key", &to->tls.key),

@@ -1,30 +1,34 @@
 // Each admin call: role first, then the daemon's answer as protobuf.
 #include "daemon/rpc/admin_service.h"
 
+#include <atomic>
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/api/errors.h"
 #include "daemon/api/status_reason.h"
 #include "daemon/rpc/admin_conversion.h"
+#include "daemon/rpc/admin_streams.h"
 #include "daemon/rpc/audit_arguments.h"
-#include "daemon/rpc/call_status.h"
-#include "daemon/rpc/files_call.h"
 #include "daemon/rpc/page.h"
-#include "daemon/rpc/profile_call.h"
-#include "daemon/rpc/progress_call.h"
-#include "daemon/rpc/status_call.h"
-#include "daemon/rpc/status_watch.h"
+#include "daemon/rpc/status_methods.h"
 #include "runtime/base/log.h"
 #include "runtime/base/utf8.h"
+#include "ttfd/v1/admin.grpc.pb.h"
 
 namespace ttfd {
 namespace {
 
 // Shown to the client of a session that is terminated, and logged.
 constexpr size_t kMaxReasonBytes = 1024;
+
+// Calls that read hang reports or wait to: each has a thread.
+constexpr int kMaxReads = 32;
 
 Status CheckReason(const std::string& text) {
   const auto invalid = [](Status status) {
@@ -76,10 +80,67 @@ const char* LevelName(v1::LogLevel level) {
 
 }  // namespace
 
-Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context,
+template <typename Request>
+void AdminRpcService::Add(Methods* methods, Role role, const char* name, Begin<Request> begin) {
+  (*methods)[fmt::format("/{}/{}", v1::AdminService::service_full_name(), name)] =
+      ReplyCall::Method<Request>(request_timeout_, [this, role, name, begin = std::move(begin)](
+                                                       ReplyCall& call, const Request& request) {
+        Action action;
+        const Status allowed = Check(role, call.context(), name, request, &action);
+        if (!allowed.ok()) return call.End(allowed);
+        begin(call, request, action);
+      });
+}
+
+template <typename Request, typename Response>
+void AdminRpcService::AddUnary(Methods* methods, Role role, const char* name,
+                               Act<Request, Response> act) {
+  Add<Request>(methods, role, name,
+               [this, role, act](ReplyCall& call, const Request& request, const Action& action) {
+                 Response response;
+                 const Status status = (this->*act)(request, &response);
+                 if (role == Role::kAdmin) audit_->Ended(action, status);
+                 if (status.ok()) call.Reply(response);
+                 call.End(status);
+               });
+}
+
+void AdminRpcService::AddTo(Methods* methods) {
+  const auto add = [this, methods](Role role, const char* name, auto act) {
+    AddUnary(methods, role, name, act);
+  };
+  add(Role::kObserve, "ListSessions", &AdminRpcService::ListSessions);
+  add(Role::kObserve, "ListLeases", &AdminRpcService::ListLeases);
+  add(Role::kObserve, "GetLimits", &AdminRpcService::GetLimits);
+  add(Role::kObserve, "GetTimeouts", &AdminRpcService::GetTimeouts);
+  add(Role::kAdmin, "SetTimeouts", &AdminRpcService::SetTimeouts);
+  add(Role::kAdmin, "TerminateSession", &AdminRpcService::TerminateSession);
+  add(Role::kAdmin, "ReleaseSession", &AdminRpcService::ReleaseSession);
+  add(Role::kAdmin, "Undrain", &AdminRpcService::Undrain);
+  add(Role::kAdmin, "SetLogLevel", &AdminRpcService::SetLogLevel);
+  Add<v1::GetStatusRequest>(
+      methods, Role::kObserve, "GetStatus",
+      [this](ReplyCall& call, const auto&, const Action&) { SendStatus(call, daemon_); });
+  Add<v1::WatchStatusRequest>(methods, Role::kObserve, "WatchStatus",
+                              [this](ReplyCall& call, const auto& request, const Action&) {
+                                WatchStatus(call, daemon_, request);
+                              });
+  using std::bind_front;
+  Add<v1::GetHangReportRequest>(methods, Role::kObserve, "GetHangReport",
+                                bind_front(&AdminRpcService::GetHangReport, this));
+  Add<v1::ListHangReportsRequest>(methods, Role::kObserve, "ListHangReports",
+                                  bind_front(&AdminRpcService::ListHangReports, this));
+  Add<v1::DrainRequest>(methods, Role::kAdmin, "Drain", bind_front(&AdminRpcService::Drain, this));
+  Add<v1::ResetDeviceRequest>(methods, Role::kAdmin, "ResetDevice",
+                              bind_front(&AdminRpcService::ResetDevice, this));
+  Add<v1::ProfileRequest>(methods, Role::kAdmin, "Profile",
+                          bind_front(&AdminRpcService::Profile, this));
+}
+
+Status AdminRpcService::Check(Role role, const grpc::GenericServerContext& context,
                               std::string_view name, const google::protobuf::Message& request,
-                              AuditTrail::Action* action) {
-  const StatusOr<PeerIdentity> identified = callers_.Identify(*context);
+                              Action* action) {
+  const StatusOr<PeerIdentity> identified = callers_.Identify(context);
   const std::optional<PeerIdentity> peer =
       identified.ok() ? std::optional(*identified) : std::nullopt;
   Status allowed = peer ? callers_.CheckRole(role, *peer) : identified.status();
@@ -94,234 +155,177 @@ Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context,
   return ready;
 }
 
-grpc::ServerUnaryReactor* AdminRpcService::Unary(Role role, grpc::CallbackServerContext* context,
-                                                 std::string_view name,
-                                                 const google::protobuf::Message& request,
-                                                 const std::function<Status()>& act) {
-  AuditTrail::Action action;
-  Status status = Check(role, context, name, request, &action);
-  if (status.ok()) {
-    status = act();
-    if (role == Role::kAdmin) audit_->Ended(action, status);
+void AdminRpcService::ReadFiles(ReplyCall& call, std::function<void()> read) {
+  if (reads_ == kMaxReads) {
+    return call.End(Error(StatusCode::kUnavailable,
+                          "{} calls wait for the disk of the hang reports; ask again later",
+                          kMaxReads));
   }
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpc(status));
-  return reactor;
+  ++reads_;
+  reading_ = std::async(std::launch::async,
+                        [this, before = std::move(reading_), read = std::move(read)]() mutable {
+                          if (before.valid()) before.get();
+                          read();
+                          --reads_;
+                        });
 }
 
-grpc::ServerUnaryReactor* AdminRpcService::GetStatus(grpc::CallbackServerContext* context,
-                                                     const v1::GetStatusRequest* request,
-                                                     v1::DaemonStatus* response) {
-  const Status allowed = Check(Role::kObserve, context, "GetStatus", *request);
-  if (allowed.ok()) return StatusCall::Start(daemon_, response);
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpc(allowed));
-  return reactor;
+Status AdminRpcService::ListSessions(const v1::ListSessionsRequest& request,
+                                     v1::ListSessionsResponse* response) {
+  ASSIGN_OR_RETURN(const PageRequest page, PageOf(request));
+  response->set_next_page_token(TakePage(
+      daemon_.ListSessions(), page,
+      [](const SessionInfoReply& session) { return PageKey(session.session); },
+      [&](const auto& session) { ToProto(session, response->add_sessions()); }));
+  return OkStatus();
 }
 
-grpc::ServerWriteReactor<v1::DaemonStatus>* AdminRpcService::WatchStatus(
-    grpc::CallbackServerContext* context, const v1::WatchStatusRequest* request) {
-  return StatusWatch::Start(daemon_, Check(Role::kObserve, context, "WatchStatus", *request),
-                            *request);
+Status AdminRpcService::ListLeases(const v1::ListLeasesRequest& request,
+                                   v1::ListLeasesResponse* response) {
+  ASSIGN_OR_RETURN(const PageRequest page, PageOf(request));
+  response->set_next_page_token(TakePage(
+      daemon_.ListLeases(), page, [](const LeaseInfoReply& lease) { return PageKey(lease.lease); },
+      [&](const auto& lease) { ToProto(lease, response->add_leases()); }));
+  return OkStatus();
 }
 
-grpc::ServerUnaryReactor* AdminRpcService::ListSessions(grpc::CallbackServerContext* context,
-                                                        const v1::ListSessionsRequest* request,
-                                                        v1::ListSessionsResponse* response) {
-  return Unary(Role::kObserve, context, "ListSessions", *request, [&]() -> Status {
-    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
-    response->set_next_page_token(TakePage(
-        daemon_.ListSessions(), page,
-        [](const SessionInfoReply& session) { return PageKey(session.session); },
-        [&](const auto& session) { ToProto(session, response->add_sessions()); }));
-    return OkStatus();
+Status AdminRpcService::GetLimits(const v1::GetLimitsRequest& request,
+                                  v1::GetLimitsResponse* response) {
+  ASSIGN_OR_RETURN(const PageRequest page, PageOf(request));
+  LimitsReply limits = daemon_.GetLimits();
+  callers_.DescribeConnections(&limits);
+  if (page.token.empty()) {
+    for (const LimitInfoReply& limit : limits.limits) ToProto(limit, response->add_limits());
+  }
+  response->set_next_page_token(
+      TakePage(std::move(limits.usage), page, UsageKey,
+               [&](const auto& usage) { ToProto(usage, response->add_usage()); }));
+  return OkStatus();
+}
+
+Status AdminRpcService::GetTimeouts(const v1::GetTimeoutsRequest& request, v1::Timeouts* response) {
+  ASSIGN_OR_RETURN(const TimeoutsReply timeouts, daemon_.GetTimeouts(request.session()));
+  ToProto(timeouts, response);
+  return OkStatus();
+}
+
+Status AdminRpcService::SetTimeouts(const v1::SetTimeoutsRequest& request, v1::Timeouts* response) {
+  ASSIGN_OR_RETURN(const TimeoutsReply wanted, TimeoutsFromProto(request.timeouts()));
+  ASSIGN_OR_RETURN(const TimeoutsReply timeouts, daemon_.SetTimeouts(request.session(), wanted));
+  ToProto(timeouts, response);
+  return OkStatus();
+}
+
+Status AdminRpcService::TerminateSession(const v1::TerminateSessionRequest& request,
+                                         v1::TerminateSessionResponse*) {
+  RETURN_IF_ERROR(CheckReason(request.reason()));
+  return daemon_.TerminateSession(request.session(), request.reason());
+}
+
+Status AdminRpcService::ReleaseSession(const v1::ReleaseSessionRequest& request,
+                                       v1::ReleaseSessionResponse*) {
+  return daemon_.ReleaseSession(request.session());
+}
+
+Status AdminRpcService::Undrain(const v1::UndrainRequest&, v1::UndrainResponse*) {
+  RETURN_IF_ERROR(daemon_.Undrain());
+  set_serving_(true);
+  return OkStatus();
+}
+
+Status AdminRpcService::SetLogLevel(const v1::SetLogLevelRequest& request,
+                                    v1::SetLogLevelResponse*) {
+  const char* const level = LevelName(request.level());
+  if (level != nullptr && ttfd::SetLogLevel(level)) return OkStatus();
+  return ToStatus(UnsupportedError("level", "a level is debug, info, warning or error"));
+}
+
+void AdminRpcService::GetHangReport(ReplyCall& call, const v1::GetHangReportRequest& request,
+                                    const Action&) {
+  const HangReportId id = request.has_report() ? HangReportId(request.report()) : std::nullopt;
+  ReadFiles(call, [this, id, post = call.poster()] {
+    post([files = daemon_.GetHangReport(id)](ReplyCall& live) mutable {
+      if (!files.ok()) return live.End(files.status());
+      SendFiles(live, *std::move(files));
+    });
   });
 }
 
-grpc::ServerUnaryReactor* AdminRpcService::ListLeases(grpc::CallbackServerContext* context,
-                                                      const v1::ListLeasesRequest* request,
-                                                      v1::ListLeasesResponse* response) {
-  return Unary(Role::kObserve, context, "ListLeases", *request, [&]() -> Status {
-    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
-    response->set_next_page_token(TakePage(
-        daemon_.ListLeases(), page,
-        [](const LeaseInfoReply& lease) { return PageKey(lease.lease); },
-        [&](const auto& lease) { ToProto(lease, response->add_leases()); }));
-    return OkStatus();
-  });
-}
-
-grpc::ServerUnaryReactor* AdminRpcService::GetLimits(grpc::CallbackServerContext* context,
-                                                     const v1::GetLimitsRequest* request,
-                                                     v1::GetLimitsResponse* response) {
-  return Unary(Role::kObserve, context, "GetLimits", *request, [&]() -> Status {
-    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
-    LimitsReply limits = daemon_.GetLimits();
-    callers_.DescribeConnections(&limits);
-    if (page.token.empty()) {
-      for (const LimitInfoReply& limit : limits.limits) ToProto(limit, response->add_limits());
+void AdminRpcService::ListHangReports(ReplyCall& call, const v1::ListHangReportsRequest& request,
+                                      const Action&) {
+  const StatusOr<PageRequest> page = PageOf(request);
+  if (!page.ok()) return call.End(page.status());
+  ReadFiles(call, [this, page = *page, post = call.poster()] {
+    StatusOr<std::vector<HangSummary>> reports = daemon_.ListHangReports();
+    v1::ListHangReportsResponse response;
+    if (reports.ok()) {
+      response.set_next_page_token(TakePage(
+          *std::move(reports), page,
+          [](const HangSummary& report) {
+            return PageKey(std::strtoull(report.id.c_str(), nullptr, 10));
+          },
+          [&](const auto& report) { ToProto(report, response.add_reports()); }));
     }
-    response->set_next_page_token(
-        TakePage(std::move(limits.usage), page, UsageKey,
-                 [&](const auto& usage) { ToProto(usage, response->add_usage()); }));
-    return OkStatus();
+    post([status = reports.status(), response = std::move(response)](ReplyCall& live) {
+      if (status.ok()) live.Reply(response);
+      live.End(status);
+    });
   });
 }
 
-grpc::ServerUnaryReactor* AdminRpcService::GetTimeouts(grpc::CallbackServerContext* context,
-                                                       const v1::GetTimeoutsRequest* request,
-                                                       v1::Timeouts* response) {
-  return Unary(Role::kObserve, context, "GetTimeouts", *request, [&]() -> Status {
-    ASSIGN_OR_RETURN(const TimeoutsReply timeouts, daemon_.GetTimeouts(request->session()));
-    ToProto(timeouts, response);
-    return OkStatus();
-  });
-}
-
-grpc::ServerUnaryReactor* AdminRpcService::SetTimeouts(grpc::CallbackServerContext* context,
-                                                       const v1::SetTimeoutsRequest* request,
-                                                       v1::Timeouts* response) {
-  return Unary(Role::kAdmin, context, "SetTimeouts", *request, [&]() -> Status {
-    ASSIGN_OR_RETURN(const TimeoutsReply wanted, TimeoutsFromProto(request->timeouts()));
-    ASSIGN_OR_RETURN(const TimeoutsReply timeouts, daemon_.SetTimeouts(request->session(), wanted));
-    ToProto(timeouts, response);
-    return OkStatus();
-  });
-}
-
-grpc::ServerUnaryReactor* AdminRpcService::TerminateSession(
-    grpc::CallbackServerContext* context, const v1::TerminateSessionRequest* request,
-    v1::TerminateSessionResponse*) {
-  return Unary(Role::kAdmin, context, "TerminateSession", *request, [&]() -> Status {
-    RETURN_IF_ERROR(CheckReason(request->reason()));
-    return daemon_.TerminateSession(request->session(), request->reason());
-  });
-}
-
-grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackServerContext* context,
-                                                               const v1::DrainRequest* request) {
-  const std::shared_ptr<ProgressCall> call = ProgressCall::Create();
-  AuditTrail::Action action;
-  const Status allowed = Check(Role::kAdmin, context, "Drain", *request, &action);
-  if (!allowed.ok()) {
-    call->Refuse(allowed);
-    return call.get();
-  }
+void AdminRpcService::Drain(ReplyCall& call, const v1::DrainRequest& request,
+                            const Action& action) {
   audit_->Started(action);
   set_serving_(false);
-  daemon_.Drain(request->within_ms(),
-                [call, audit = audit_, action](const ProgressReply& progress) {
-                  if (progress.done) audit->Ended(action, OkStatus());
-                  call->Report(progress);
-                });
-  return call.get();
-}
-
-grpc::ServerUnaryReactor* AdminRpcService::Undrain(grpc::CallbackServerContext* context,
-                                                   const v1::UndrainRequest* request,
-                                                   v1::UndrainResponse*) {
-  return Unary(Role::kAdmin, context, "Undrain", *request, [&]() -> Status {
-    RETURN_IF_ERROR(daemon_.Undrain());
-    set_serving_(true);
-    return OkStatus();
+  daemon_.Drain(request.within_ms(), [report = StreamProgress(call), audit = audit_,
+                                      action](const ProgressReply& progress) {
+    if (progress.done) audit->Ended(action, OkStatus());
+    report(progress);
   });
 }
 
-grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
-    grpc::CallbackServerContext* context, const v1::ResetDeviceRequest* request) {
-  const std::shared_ptr<ProgressCall> call = ProgressCall::Create();
-  AuditTrail::Action action;
-  const Status allowed = Check(Role::kAdmin, context, "ResetDevice", *request, &action);
-  if (!allowed.ok()) {
-    call->Refuse(allowed);
-    return call.get();
-  }
+void AdminRpcService::ResetDevice(ReplyCall& call, const v1::ResetDeviceRequest& request,
+                                  const Action& action) {
   audit_->Started(action);
-  const Status accepted =
-      daemon_.ResetDevice(request->device(), [call, audit = audit_, action](const Status& status) {
+  const Admin::ProgressCallback report = StreamProgress(call);
+  const Status accepted = daemon_.ResetDevice(
+      request.device(),
+      [report, post = call.poster(), audit = audit_, action](const Status& status) {
         audit->Ended(action, status);
-        if (status.ok()) {
-          call->Report({ProgressStep::kReset, 0, true});
-        } else {
-          call->Refuse(status);
-        }
+        if (status.ok()) return report({ProgressStep::kReset, 0, true});
+        post([status](ReplyCall& live) { live.End(status); });
       });
-  if (accepted.ok()) {
-    call->Report({ProgressStep::kResetting});  // nothing if it has ended
-  } else {
-    audit_->Ended(action, accepted);
-    call->Refuse(accepted);
+  if (accepted.ok()) return report({ProgressStep::kResetting});  // nothing if it has ended
+  audit_->Ended(action, accepted);
+  call.End(accepted);
+}
+
+void AdminRpcService::Profile(ReplyCall& call, const v1::ProfileRequest& request,
+                              const Action& action) {
+  audit_->Started(action);
+  ProfileQuery query;
+  query.duration_ms = request.duration_ms();
+  query.interval_clocks = request.interval_clocks();
+  query.interval_us = request.interval_us();
+  query.snapshots = request.program_counters();
+  query.idle = request.idle();
+  for (const v1::CoreRange& range : request.cores()) {
+    query.cores.push_back({range.x0(), range.y0(), range.x1(), range.y1()});
   }
-  return call.get();
-}
-
-grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
-    grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) {
-  const Status allowed = Check(Role::kObserve, context, "GetHangReport", *request);
-  return FilesCall::Start(
-      allowed.ok() ? daemon_.GetHangReport(request->has_report() ? std::optional(request->report())
-                                                                 : std::nullopt)
-                   : StatusOr<std::vector<HangStore::File>>(allowed));
-}
-
-grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
-    grpc::CallbackServerContext* context, const v1::ListHangReportsRequest* request,
-    v1::ListHangReportsResponse* response) {
-  return Unary(Role::kObserve, context, "ListHangReports", *request, [&]() -> Status {
-    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
-    ASSIGN_OR_RETURN(std::vector<HangSummary> reports, daemon_.ListHangReports());
-    response->set_next_page_token(TakePage(
-        std::move(reports), page,
-        [](const HangSummary& report) {
-          return PageKey(std::strtoull(report.id.c_str(), nullptr, 10));
-        },
-        [&](const auto& report) { ToProto(report, response->add_reports()); }));
-    return OkStatus();
-  });
-}
-
-grpc::ServerUnaryReactor* AdminRpcService::ReleaseSession(grpc::CallbackServerContext* context,
-                                                          const v1::ReleaseSessionRequest* request,
-                                                          v1::ReleaseSessionResponse*) {
-  return Unary(Role::kAdmin, context, "ReleaseSession", *request,
-               [&] { return daemon_.ReleaseSession(request->session()); });
-}
-
-grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(
-    grpc::CallbackServerContext* context, const v1::ProfileRequest* request) {
-  const std::shared_ptr<ProfileCall> call = ProfileCall::Create();
-  AuditTrail::Action action;
-  Status accepted = Check(Role::kAdmin, context, "Profile", *request, &action);
-  if (accepted.ok()) {
-    audit_->Started(action);
-    ProfileQuery query;
-    query.duration_ms = request->duration_ms();
-    query.interval_clocks = request->interval_clocks();
-    query.interval_us = request->interval_us();
-    query.snapshots = request->program_counters();
-    query.idle = request->idle();
-    for (const v1::CoreRange& range : request->cores()) {
-      query.cores.push_back({range.x0(), range.y0(), range.x1(), range.y1()});
-    }
-    accepted = daemon_.Profile(query, call->cancelled(),
-                               [call, audit = audit_, action](StatusOr<ProfileResult> result) {
-                                 audit->Ended(action, result.status());
-                                 call->Answer(std::move(result));
-                               });
-    if (!accepted.ok()) audit_->Ended(action, accepted);
-  }
-  if (!accepted.ok()) call->Answer(accepted);
-  return call.get();
-}
-
-grpc::ServerUnaryReactor* AdminRpcService::SetLogLevel(grpc::CallbackServerContext* context,
-                                                       const v1::SetLogLevelRequest* request,
-                                                       v1::SetLogLevelResponse*) {
-  return Unary(Role::kAdmin, context, "SetLogLevel", *request, [&]() -> Status {
-    const char* const level = LevelName(request->level());
-    if (level != nullptr && ttfd::SetLogLevel(level)) return OkStatus();
-    return ToStatus(UnsupportedError("level", "a level is debug, info, warning or error"));
-  });
+  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  call.on_gone = [cancelled] { cancelled->store(true); };
+  const Status accepted = daemon_.Profile(
+      query, cancelled,
+      [post = call.poster(), audit = audit_, action](StatusOr<ProfileResult> result) {
+        audit->Ended(action, result.status());
+        post([result = std::move(result)](ReplyCall& live) mutable {
+          if (!result.ok()) return live.End(result.status());
+          SendProfile(live, *std::move(result));
+        });
+      });
+  if (accepted.ok()) return;
+  audit_->Ended(action, accepted);
+  call.End(accepted);
 }
 
 }  // namespace ttfd

@@ -1,28 +1,25 @@
-// The gRPC side of DeviceService.
+// The gRPC side of DeviceService. Poller thread.
 #pragma once
 
 #include "daemon/rpc/callers.h"
+#include "daemon/rpc/poller.h"
 #include "daemon/rpc/session_call.h"
-#include "ttfd/v1/ttfd.grpc.pb.h"
 
 namespace ttfd {
 
-class DeviceRpcService final
-    : public v1::DeviceService::WithRawCallbackMethod_Session<
-          v1::DeviceService::WithCallbackMethod_ListDevices<v1::DeviceService::Service>> {
+class DeviceRpcService {
  public:
   // Both outlive the service.
   DeviceRpcService(const SessionCallEnvironment& environment, Callers& callers)
       : environment_(environment), callers_(callers) {}
 
-  // As bytes: they are scanned before anything is parsed, and kept as they were sent.
-  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Session(
-      grpc::CallbackServerContext* context) override;
-  grpc::ServerUnaryReactor* ListDevices(grpc::CallbackServerContext* context,
-                                        const v1::ListDevicesRequest* request,
-                                        v1::ListDevicesResponse* response) override;
+  // The service outlives the handlers.
+  void AddTo(Methods* methods);
 
  private:
+  std::shared_ptr<CallHandler> Session(ServerCall& call);
+  Status ListDevices(const grpc::ServerContextBase& context, v1::ListDevicesResponse* response);
+
   const SessionCallEnvironment& environment_;
   Callers& callers_;
 };

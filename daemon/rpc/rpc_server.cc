@@ -3,8 +3,6 @@
 
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
@@ -20,8 +18,13 @@
 
 #include "daemon/rpc/admin_service.h"
 #include "daemon/rpc/device_service.h"
+#include "daemon/rpc/health_service.h"
+#include "daemon/rpc/poller.h"
+#include "daemon/rpc/reflection_service.h"
 #include "runtime/base/log.h"
 #include "runtime/base/mutex.h"
+#include "ttfd/v1/admin.grpc.pb.h"
+#include "ttfd/v1/ttfd.grpc.pb.h"
 
 namespace ttfd {
 namespace {
@@ -80,6 +83,28 @@ std::function<std::string(uint32_t uid)> NamesOf(const RpcOptions& options) {
   return [names = options.user_names](uint32_t uid) { return names->Of(uid); };
 }
 
+// Connections that are refused come in floods: one line a second is enough. Thread-safe.
+class RefusalLog {
+ public:
+  explicit RefusalLog(Clock& clock) : clock_(clock) {}
+
+  void Add(const Status& why) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    ++refused_;
+    const TimePoint now = clock_.Now();
+    if (now - logged_ < std::chrono::seconds(1)) return;
+    logged_ = now;
+    LogWarning("connection refused ({} since the last such line): {}", refused_, why.ToString());
+    refused_ = 0;
+  }
+
+ private:
+  Clock& clock_;
+  Mutex mu_;
+  uint64_t refused_ ABSL_GUARDED_BY(mu_) = 0;
+  TimePoint logged_ ABSL_GUARDED_BY(mu_){};
+};
+
 class RpcServerImpl final : public RpcServer {
  public:
   RpcServerImpl(const RpcOptions& options, DaemonService& service, Clock& clock,
@@ -88,15 +113,17 @@ class RpcServerImpl final : public RpcServer {
         audit_(std::move(audit)),
         peers_(options.connections, NamesOf(options)),
         numbers_(kFirstConnectionNumber, descriptor_limit),
-        replies_(options.reply_threads),
-        deadlines_(clock, CheckPeriod(options)),
-        environment_{
-            {&service, service.admin().ListDevices().limits, kAckDelay - CallDeadlines::kRound},
-            &replies_,
-            &deadlines_,
-            options.hello_timeout},
+        refusals_(clock),
+        environment_{{&service, service.admin().ListDevices().limits, kAckDelay - Poller::kRound},
+                     &session_calls_,
+                     options.hello_timeout,
+                     CheckPeriod(options)},
         device_(environment_, callers_),
-        admin_(service.admin(), callers_, audit_, [this](bool serving) { SetServing(serving); }) {}
+        admin_(
+            service.admin(), callers_, audit_, [this](bool serving) { SetServing(serving); },
+            options.hello_timeout),
+        health_(options.hello_timeout),
+        poller_(clock) {}
 
   ~RpcServerImpl() override { Stop(Duration::zero()); }
 
@@ -106,8 +133,6 @@ class RpcServerImpl final : public RpcServer {
     for (const std::string& name : unknown) {
       LogDebug("group '{}' of [roles] does not exist here and grants nothing", name);
     }
-    grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ResourceQuota quota("ttfd");
     quota.Resize(options_.memory_bytes);
     grpc::ServerBuilder builder;
@@ -124,8 +149,7 @@ class RpcServerImpl final : public RpcServer {
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
     builder.AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadBytes);
     builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kFrameBytes);
-    builder.RegisterService(&device_);
-    builder.RegisterService(&admin_);
+    poller_.Register(&builder);
     if (options_.tls) {
       RETURN_IF_ERROR(CheckTlsFiles(*options_.tls));
       KeepAlive(&builder);
@@ -138,8 +162,13 @@ class RpcServerImpl final : public RpcServer {
     }
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) return Internal("the gRPC server does not start");
-    replies_.Start();
-    deadlines_.Start();
+    Methods methods;
+    device_.AddTo(&methods);
+    admin_.AddTo(&methods);
+    health_.AddTo(&methods);
+    reflection_.AddTo(&methods);
+    poller_.Start(std::move(methods));
+    SetServing(true);
     return OkStatus();
   }
 
@@ -147,7 +176,7 @@ class RpcServerImpl final : public RpcServer {
     StatusOr<UniqueFd> moved = numbers_.Move(std::move(connection));
     const Status added = moved.ok() ? peers_.AddTcp(moved->get()) : moved.status();
     if (!added.ok()) {
-      LogRefusal(added);
+      refusals_.Add(added);
       return;
     }
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
@@ -165,18 +194,17 @@ class RpcServerImpl final : public RpcServer {
     StatusOr<UniqueFd> moved = numbers_.Move(std::move(connection));
     const Status added = moved.ok() ? peers_.Add(moved->get(), *std::move(peer)) : moved.status();
     if (!added.ok()) {
-      LogRefusal(added);
+      refusals_.Add(added);
       return;
     }
     grpc::AddInsecureChannelFromFd(server_.get(), moved->Release());
   }
 
   void SetServing(bool serving) override {
-    grpc::HealthCheckServiceInterface* const health = server_->GetHealthCheckService();
-    health->SetServingStatus(serving);
-    health->SetServingStatus(v1::DeviceService::service_full_name(), serving);
+    health_.SetServing("", serving);
+    health_.SetServing(v1::DeviceService::service_full_name(), serving);
     // Administration goes on as long as the daemon lives.
-    health->SetServingStatus(v1::AdminService::service_full_name(), true);
+    health_.SetServing(v1::AdminService::service_full_name(), true);
   }
 
   Status ReopenAuditFile() override { return audit_->Reopen(); }
@@ -184,16 +212,15 @@ class RpcServerImpl final : public RpcServer {
   void Stop(Duration drain) override {
     if (server_ == nullptr) return;
     // gRPC would wait for idle connections too, whose clients may not look at them for seconds.
-    deadlines_.WaitUntilNone(std::chrono::steady_clock::now() + drain);
+    session_calls_.WaitUntilNone(std::chrono::steady_clock::now() + drain);
     server_->Shutdown(std::chrono::system_clock::now() + kUnaryDrain);
     server_->Wait();
-    deadlines_.Stop();
-    replies_.Stop();
+    poller_.Stop();
     server_.reset();
   }
 
-  void JoinAsDeviceThread() override { replies_.JoinAsRoundThread(); }
-  void EndOfDeviceRound(bool idle) override { replies_.EndOfRound(idle); }
+  void JoinAsDeviceThread() override { poller_.tasks()->JoinAsDeviceThread(); }
+  void EndOfDeviceRound(bool idle) override { poller_.tasks()->EndOfRound(idle); }
 
  private:
   // The kernel asks a silent peer, too (tcp_listener.cc), but is content when anybody between answers. gRPC's arguments
@@ -208,17 +235,6 @@ class RpcServerImpl final : public RpcServer {
                                 kClientAsksMs);
   }
 
-  // Connections that are refused come in floods: one line a second says enough.
-  void LogRefusal(const Status& why) ABSL_LOCKS_EXCLUDED(refusals_mu_) {
-    MutexLock lock(&refusals_mu_);
-    ++refused_;
-    const TimePoint now = deadlines_.Now();
-    if (now - refusal_logged_ < std::chrono::seconds(1)) return;
-    refusal_logged_ = now;
-    LogWarning("connection refused ({} since the last such line): {}", refused_, why.ToString());
-    refused_ = 0;
-  }
-
   const RpcOptions options_;
   const std::shared_ptr<AuditTrail> audit_;
   PeerTable peers_;
@@ -226,15 +242,15 @@ class RpcServerImpl final : public RpcServer {
   Callers callers_{peers_, roles_};
 
   DescriptorNumbers numbers_;
-  Mutex refusals_mu_;
-  uint64_t refused_ ABSL_GUARDED_BY(refusals_mu_) = 0;
-  TimePoint refusal_logged_ ABSL_GUARDED_BY(refusals_mu_){};
-
-  ReplyThreads replies_;
-  CallDeadlines deadlines_;
+  RefusalLog refusals_;
+  CallCount session_calls_;
   const SessionCallEnvironment environment_;
   DeviceRpcService device_;
   AdminRpcService admin_;
+  HealthService health_;
+  ReflectionService reflection_{{v1::DeviceService::service_full_name(),
+                                 v1::AdminService::service_full_name(), "grpc.health.v1.Health"}};
+  Poller poller_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tls_acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };

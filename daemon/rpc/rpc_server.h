@@ -30,7 +30,6 @@ struct RpcOptions {
   Duration hello_timeout = std::chrono::seconds(10);  // from a call's start to its first message
   uint64_t memory_bytes = uint64_t{512} << 20;        // of messages under way, all calls together
   uint32_t calls_per_connection = 64;
-  int reply_threads = 1;
 };
 
 class RpcServer {
@@ -55,8 +54,7 @@ class RpcServer {
   // Ends: sessions whose calls have not ended within `drain` are cancelled.
   virtual void Stop(Duration drain) = 0;
 
-  // For the device thread: call Join first on it, then Round at the end of every poll round, with
-  // whether there is nothing else to do (reply_threads.h).
+  // For the device thread, as of PollerTasks.
   virtual void JoinAsDeviceThread() = 0;
   virtual void EndOfDeviceRound(bool idle) = 0;
 };

@@ -1,6 +1,6 @@
 // Life of one session: attached, detached, finishing, ended.
 //
-// Connections (gRPC threads) post input to its channel and take output from it; the device thread decodes the input,
+// Connections (the poller thread) post input to its channel and take output from it; the device thread decodes the input,
 // orders commands and completes them. Without a connection a session is detached: one with a reconnect timeout waits so
 // long for its client, any other ends.
 //

@@ -93,7 +93,7 @@ TEST_F(TensorDaemon, CardsAtOnceHaveTheirOwnResults) {
 }
 
 TEST_F(TensorDaemon, CardsShareTheTime) {
-  constexpr uint64_t kOperations = 40;
+  constexpr uint64_t kOperations = 12;
   Card cards[] = {Open(), Open()};
   uint64_t before[2] = {};
   for (size_t i = 0; i < 2; ++i) {

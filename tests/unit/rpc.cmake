@@ -1,6 +1,6 @@
 # The parts of the gRPC front end that need no server.
 ttfd_test(NAME rpc_base_test LABELS unit DEPS daemon_rpc_base
-  SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_audit_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_peers_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_replies_test.cc ${CMAKE_CURRENT_LIST_DIR}/user_names_test.cc)
+  SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_audit_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_peers_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_poller_tasks_test.cc ${CMAKE_CURRENT_LIST_DIR}/user_names_test.cc)
 ttfd_test(NAME rpc_link_test LABELS unit DEPS daemon_rpc_link
   SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_link_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_scan_test.cc)
 ttfd_test(NAME rpc_conversion_test NO_TSAN LABELS unit DEPS daemon_rpc PACKAGES nlohmann_json::nlohmann_json

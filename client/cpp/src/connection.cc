@@ -54,7 +54,7 @@ void Connection::SendHello() {
     resume->set_token(token_);
     resume->set_received(link_.received());
   }
-  stream_->StartRead();
+  stream_->ReadNext();
   state_ = State::kGreeting;
   Write(Stream::Encode(message));
 }
@@ -66,7 +66,7 @@ void Connection::Write(const Stream::Encoded& message) {
 
 void Connection::ReadNext() {
   if (state_ == State::kGreeting || state_ == State::kOpen) {
-    stream_->StartRead();
+    stream_->ReadNext();
   }
 }
 

@@ -66,6 +66,9 @@ Stream::~Stream() {
 }
 
 Stream::Event Stream::Next(std::chrono::steady_clock::time_point deadline) {
+  if (std::exchange(read_due_, false)) {
+    call_->rw->Read(&call_->received, ToTag(kRead));
+  }
   for (;;) {
     void* raw = nullptr;
     bool ok = false;
@@ -107,8 +110,6 @@ bool Stream::Decode() {
   }
   return status.ok();
 }
-
-void Stream::StartRead() { call_->rw->Read(&call_->received, ToTag(kRead)); }
 
 size_t Stream::received_bytes() const { return call_->received_bytes; }
 

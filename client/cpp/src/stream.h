@@ -1,8 +1,8 @@
 // One connection's Session stream: at most one read and one write in flight; Next takes their
 // completions one by one. The only file of the session path that includes gRPC.
 //
-// Threads: Next by one thread at a time; StartRead and StartWrite from any thread, also while another
-// is inside Next, but not two of them at once. Cancel at any time.
+// Threads: Next and ReadNext by one thread at a time; StartWrite from any thread, also while another is inside Next,
+// but not two of them at once. Cancel at any time.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,9 @@ class Stream {
 
   Event Next(std::chrono::steady_clock::time_point deadline);
 
-  void StartRead();
+  // Next waits for another message from its next call on. It starts the read only there, so that a write that comes
+  // first is on its way before.
+  void ReadNext() { read_due_ = true; }
   const v1::ServerMessage& received() const { return received_; }
   size_t received_bytes() const;  // encoded
   // An encoded message; copies share its bytes.
@@ -58,6 +60,7 @@ class Stream {
   bool Decode();
 
   std::unique_ptr<Call> call_;
+  bool read_due_ = false;
   v1::ServerMessage received_;
   Status status_;
 };
