@@ -58,6 +58,7 @@ struct SessionOutputBatch {
   std::vector<CommandErrorReply> errors;
   std::vector<QueuePosition> progress;
   uint64_t window_bytes = 0;  // what the client may have sent in total; 0: as sent before
+  bool last = false;          // there is nothing else; OutputReady is called when there is
   // Without the window, which is state and no event.
   bool has_content() const {
     return !prints.empty() || !data.empty() || !errors.empty() || !progress.empty() ||

@@ -11,20 +11,19 @@ namespace ttfd {
 // ---- Reading role.
 
 Link::Accept Link::Classify(uint64_t sequence) const {
-  MutexLock lock(&mu_);
-  if (sequence <= received_) return Accept::kDuplicate;
-  return sequence == received_ + 1 ? Accept::kNew : Accept::kGap;
+  const uint64_t received = this->received();
+  if (sequence <= received) return Accept::kDuplicate;
+  return sequence == received + 1 ? Accept::kNew : Accept::kGap;
 }
 
 void Link::CountAccepted(uint64_t bytes, TimePoint now) {
-  MutexLock lock(&mu_);
-  ++received_;
+  received_.store(received() + 1, std::memory_order_release);
   unsent_ack_bytes_ += bytes;
-  ack_due_ =
-      std::min(ack_due_, unsent_ack_bytes_ >= options_.ack_bytes ? now : now + options_.ack_delay);
+  const bool due = unsent_ack_bytes_ >= options_.ack_bytes;
+  ack_due_ = std::min(ack_due(), due ? now : now + options_.ack_delay);
 }
 
-Status Link::AcknowledgeLocked(uint64_t ack, const char* field) {
+Status Link::Acknowledge(uint64_t ack, const char* field) {
   const uint64_t sent = acknowledged_ + kept_.size();
   if (ack > sent) {
     return ToStatus(InvalidError(field, "message {} is acknowledged; {} were sent", ack, sent));
@@ -45,76 +44,47 @@ void Link::SetKeptBytes(uint64_t bytes) {
   if (budget_ != nullptr) budget_->Set(bytes);
 }
 
-Status Link::Acknowledge(uint64_t ack) {
-  MutexLock lock(&mu_);
-  return AcknowledgeLocked(ack, "ack");
-}
+Status Link::Acknowledge(uint64_t ack) { return Acknowledge(ack, "ack"); }
 
 Status Link::Resume(uint64_t peer_received) {
   constexpr const char* kField = "hello.resume.received";
-  MutexLock lock(&mu_);
   if (peer_received < acknowledged_) {
     return ToStatus(InvalidError(kField,
                                  "message {} is the last received, but {} was acknowledged before; "
                                  "what was acknowledged cannot be sent again",
                                  peer_received, acknowledged_));
   }
-  RETURN_IF_ERROR(AcknowledgeLocked(peer_received, kField));
+  RETURN_IF_ERROR(Acknowledge(peer_received, kField));
   written_ = acknowledged_;
   return OkStatus();
 }
 
-uint64_t Link::received() const {
-  MutexLock lock(&mu_);
-  return received_;
-}
-
 // ---- Writing role.
 
-uint64_t Link::next_sequence() const {
-  MutexLock lock(&mu_);
-  return acknowledged_ + kept_.size() + 1;
-}
+uint64_t Link::next_sequence() const { return acknowledged_ + kept_.size() + 1; }
 
 uint64_t Link::TakeAck() {
-  MutexLock lock(&mu_);
   unsent_ack_bytes_ = 0;
   ack_due_ = TimePoint::max();
-  return received_;
+  return received();
 }
 
 void Link::Keep(grpc::ByteBuffer message) {
-  MutexLock lock(&mu_);
   SetKeptBytes(kept_bytes_ + BytesOf(message));
   kept_.push_back(std::move(message));
 }
 
 bool Link::Next(grpc::ByteBuffer* message) {
-  MutexLock lock(&mu_);
   if (written_ == acknowledged_ + kept_.size()) return false;
   *message = kept_[written_ - acknowledged_];  // shares the bytes
   ++written_;
   return true;
 }
 
-bool Link::full() const {
-  MutexLock lock(&mu_);
-  return kept_bytes_ >= OutputLimit(options_.unacknowledged_bytes);
-}
+bool Link::full() const { return kept_bytes_ >= OutputLimit(options_.unacknowledged_bytes); }
 
-bool Link::all_acknowledged() const {
-  MutexLock lock(&mu_);
-  return kept_.empty();
-}
+bool Link::all_acknowledged() const { return kept_.empty(); }
 
-uint64_t Link::acknowledged() const {
-  MutexLock lock(&mu_);
-  return acknowledged_;
-}
-
-TimePoint Link::ack_due() const {
-  MutexLock lock(&mu_);
-  return ack_due_;
-}
+uint64_t Link::acknowledged() const { return acknowledged_; }
 
 }  // namespace ttfd

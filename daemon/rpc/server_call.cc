@@ -9,7 +9,7 @@
 
 namespace ttfd {
 
-// gRPC is told of done_ before the call starts, and reports it for calls that have started only.
+// gRPC gets done_ before the call starts, and reports it for calls that have started only.
 ServerCall::ServerCall(Poller& poller) : poller_(poller) {
   context_.AsyncNotifyWhenDone(static_cast<CompletionTag*>(&done_));
   grpc::ServerCompletionQueue* const queue = poller_.queue_.get();

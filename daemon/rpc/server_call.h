@@ -14,7 +14,7 @@ namespace ttfd {
 
 class Poller;
 
-// Told by the poller when gRPC is done with an operation that was started with its address as tag.
+// Called by the poller when gRPC has completed an operation that was started with its address as tag.
 class CompletionTag {
  public:
   virtual void Complete(bool ok) = 0;
@@ -55,8 +55,8 @@ class ServerCall {
 
   // OnRead follows. One at a time, and none after Finish.
   void Read();
-  // OnWritten follows, also after Finish. One at a time, and none after Finish. Any thread, if the handler keeps this
-  // apart from Finish and OnEnd.
+  // OnWritten follows, also after Finish. One at a time, and none after Finish. Any thread, if the handler
+  // excludes Finish and OnEnd meanwhile.
   void Write(const grpc::ByteBuffer& message);
   // Ends the call behind the message that is being written. Once.
   void Finish(const Status& status);

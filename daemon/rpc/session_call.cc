@@ -96,7 +96,10 @@ void SessionCall::WatchAck() {
 
 // ---- Writing.
 
-void SessionCall::OutputReady() { tasks_->Post(shared_from_this()); }
+void SessionCall::OutputReady() {
+  ready_ = true;
+  tasks_->Post(shared_from_this());
+}
 
 void SessionCall::Run() {
   MutexLock lock(&mu_);
@@ -109,7 +112,8 @@ void SessionCall::OnWritten(bool ok) {
     writing_ = false;
     out_.Clear();
     if (!ok || finished_) return;  // a lost call: OnCancelled follows
-    WriteOutput();
+    waits_since_ = stream_.awaits_ack_since();
+    if (stream_.more() || ready_) WriteOutput();
   }
   // The Welcome of a session that waited for its lease was written.
   if (input_ == Input::kPaused && !stream_.waits_for_lease()) ReadOn();
@@ -117,6 +121,7 @@ void SessionCall::OnWritten(bool ok) {
 
 void SessionCall::WriteOutput() {
   const TimePoint now = call_.Now();
+  ready_ = false;
   if (!stream_.Next(now, &out_)) return CheckEnd(now);
   waits_since_ = now;
   writing_ = true;

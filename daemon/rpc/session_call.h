@@ -5,6 +5,7 @@
 // poller thread ends the call.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "daemon/rpc/call_count.h"
@@ -75,6 +76,8 @@ class SessionCall final : public CallHandler,
   // Poller thread.
   Input input_ = Input::kReading;
   Outcome outcome_ = Outcome::kLost;
+
+  std::atomic<bool> ready_{false};  // OutputReady was called after the last look for output
 
   Mutex mu_;
   grpc::ByteBuffer out_ ABSL_GUARDED_BY(mu_);

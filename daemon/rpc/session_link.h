@@ -19,10 +19,11 @@ struct SessionLink final : SessionTransport {
     link.Attach(std::move(unacknowledged));
   }
 
-  Link link;
-  // Held while output is taken from the session, numbered and kept: the next connection finds all of it in `link`, or
-  // still in the session.
-  Mutex writing;
+  // Held once for each message. While one is read: it is acknowledged, accepted and counted in one step. While one is
+  // written: output is taken from the session, numbered and kept in one step, so that the next connection finds all of
+  // it in `link`, or still in the session.
+  Mutex mu;
+  Link link;  // guarded by `mu`, but for what it says
 };
 
 }  // namespace ttfd

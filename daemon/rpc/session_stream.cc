@@ -74,8 +74,7 @@ Status SessionStream::Read(grpc::ByteBuffer* message, TimePoint now) {
   if (session_ != nullptr && scan.sequence != 0 &&
       link_->link.Classify(scan.sequence) == Link::Accept::kDuplicate) {
     message->Clear();
-    RETURN_IF_ERROR(AcceptAck(scan.ack, now));
-    return session_->Accept({}, [] {});
+    return Accept({}, scan.ack, now, [] {});
   }
   if (input_ == nullptr) input_ = std::make_unique<Input>();
   auto* const parsed = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&input_->arena);
@@ -87,7 +86,7 @@ Status SessionStream::Read(grpc::ByteBuffer* message, TimePoint now) {
   } else if (session_ == nullptr) {
     status = HandleHello(*parsed);
   } else {
-    status = Accept(*parsed, scan, now);
+    status = AcceptParsed(*parsed, scan, now);
   }
   input_->arena.Reset();  // nothing is kept of a message while the next is waited for
   message->Clear();
@@ -111,57 +110,56 @@ Status SessionStream::HandleHello(const v1::ClientMessage& message) {
                                                environment_.ack_delay})));
   link_ = std::static_pointer_cast<SessionLink>(session_->transport());
   asked_for_lease_ = hello.attach == AttachKind::kLease;
-  MutexLock lock(&link_->writing);
+  MutexLock lock(&link_->mu);
   received_ = link_->link.received();
   if (hello.attach != AttachKind::kResume || link_->newest != output_) return OkStatus();
   return link_->link.Resume(message.hello().resume().received());
 }
 
-Status SessionStream::AcceptAck(uint64_t ack, TimePoint now) {
+Status SessionStream::Accept(MessageRequest message, uint64_t ack, TimePoint now,
+                             absl::FunctionRef<void()> accepted) {
   Link& link = link_->link;
+  MutexLock lock(&link_->mu);
   const uint64_t acknowledged = link.acknowledged();
   RETURN_IF_ERROR(link.Acknowledge(ack));
-  if (link.acknowledged() == acknowledged) return OkStatus();
-  acknowledged_at_ = now;
-  if (awaits_ack_) output_->OutputReady();
-  return OkStatus();
+  if (link.acknowledged() != acknowledged) {
+    acknowledged_at_ = now;
+    if (awaits_ack_) output_->OutputReady();
+  }
+  return session_->Accept(std::move(message), accepted);
 }
 
-Status SessionStream::Accept(v1::ClientMessage& message, const MessageScan& scan, TimePoint now) {
+Status SessionStream::AcceptParsed(v1::ClientMessage& message, const MessageScan& scan,
+                                   TimePoint now) {
   if (message.has_hello()) {
     return ToStatus(
         InvalidError("hello", "a second hello; a call is one connection of one session"));
   }
   Link& link = link_->link;
-  RETURN_IF_ERROR(AcceptAck(message.ack(), now));
   const uint64_t sequence = message.sequence();
   if (sequence == 0) {
-    if (!HasContent(message)) return session_->Accept({}, [] {});
+    if (!HasContent(message)) return Accept({}, message.ack(), now, [] {});
     return ToStatus(InvalidError("sequence", "a message with more than an ack has no sequence"));
   }
-  switch (link.Classify(sequence)) {
-    case Link::Accept::kNew:
-      break;
-    case Link::Accept::kDuplicate:
-      return session_->Accept({}, [] {});
-    case Link::Accept::kGap:
-      return WithReason(Error(StatusCode::kInvalidArgument,
-                              "message {} was not expected, message {} is the next; what is "
-                              "between was lost",
-                              sequence, link.received() + 1),
-                        reason::kSessionLost, "sequence");
+  if (link.Classify(sequence) == Link::Accept::kGap) {
+    return WithReason(Error(StatusCode::kInvalidArgument,
+                            "message {} was not expected, message {} is the next; what is "
+                            "between was lost",
+                            sequence, link.received() + 1),
+                      reason::kSessionLost, "sequence");
   }
   input_finished_ = input_finished_ || message.has_finish() || message.has_leave();
-  return session_->Accept(MessageFromProto(message, scan, environment_.limits),
-                          [&] { link.CountAccepted(scan.bytes, now); });
+  return Accept(MessageFromProto(message, scan, environment_.limits), message.ack(), now,
+                [&] { link.CountAccepted(scan.bytes, now); });
 }
 
 // ---- Writing role.
 
 bool SessionStream::Next(TimePoint now, grpc::ByteBuffer* message) {
-  MutexLock lock(&link_->writing);
+  MutexLock lock(&link_->mu);
   if (link_->newest != output_) return false;
   if (!welcomed_) return NextWelcome(message);
+  more_ = true;
   if (link_->link.Next(message)) return true;  // what connections before this one did not deliver
   return NextOutput(now, message);
 }
@@ -189,11 +187,12 @@ bool SessionStream::NextWelcome(grpc::ByteBuffer* message) {
 
 bool SessionStream::NextOutput(TimePoint now, grpc::ByteBuffer* message) {
   Link& link = link_->link;
-  // Set before it is looked at again: an ack that comes in between notifies.
-  if (link.full()) AwaitAck(now);
-  if (!link.full()) {
+  if (link.full()) {
+    AwaitAck(now);
+  } else {
     awaits_ack_ = false;
     SessionOutputBatch batch = session_->TakeOutput(link.OutputLimit(kOutputBytes));
+    more_ = !batch.last;
     if (!batch.empty()) {
       Encoder encoder;
       v1::ServerMessage& to = encoder.message();
@@ -206,6 +205,7 @@ bool SessionStream::NextOutput(TimePoint now, grpc::ByteBuffer* message) {
       }
       to.set_sequence(link.next_sequence());
       link.Keep(encoder.Encode());
+      more_ = more_ || link.full();
       return link.Next(message);
     }
   }
@@ -217,11 +217,18 @@ bool SessionStream::NextOutput(TimePoint now, grpc::ByteBuffer* message) {
 }
 
 SessionPort::Ending SessionStream::CheckEnd(TimePoint now, Status* status) {
-  const bool acknowledged = link_->link.all_acknowledged();
-  SessionPort::Ending ending = session_->CheckEnd(acknowledged, status);
+  bool acknowledged = false;
+  {
+    MutexLock lock(&link_->mu);
+    acknowledged = link_->link.all_acknowledged();
+  }
+  const SessionPort::Ending ending = session_->CheckEnd(acknowledged, status);
   if (ending != SessionPort::Ending::kUnacknowledged) return ending;
-  AwaitAck(now);
-  if (!link_->link.all_acknowledged()) return ending;
+  {
+    MutexLock lock(&link_->mu);
+    AwaitAck(now);
+    if (!link_->link.all_acknowledged()) return ending;
+  }
   return session_->CheckEnd(true, status);
 }
 

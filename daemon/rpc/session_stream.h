@@ -11,6 +11,7 @@
 #include <atomic>
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "daemon/api/session_port.h"
 #include "daemon/rpc/message_scan.h"
 #include "daemon/rpc/session_link.h"
@@ -47,6 +48,8 @@ class SessionStream {
 
   // The next message to write. False: there is none now.
   bool Next(TimePoint now, grpc::ByteBuffer* message);
+  // Next may have more to do after the message that it has returned, though `output` is not notified.
+  bool more() const { return more_; }
   // Whether the connection is to end, and how: after Next returned false.
   SessionPort::Ending CheckEnd(TimePoint now, Status* status);
   // Since when there has been nothing more to write, but for what the client has not acknowledged. TimePoint::max(): it
@@ -71,8 +74,10 @@ class SessionStream {
 
  private:
   Status HandleHello(const v1::ClientMessage& message);
-  Status Accept(v1::ClientMessage& message, const MessageScan& scan, TimePoint now);
-  Status AcceptAck(uint64_t ack, TimePoint now);
+  Status AcceptParsed(v1::ClientMessage& message, const MessageScan& scan, TimePoint now);
+  // A message with this ack. `accepted`: as of SessionPort::Accept.
+  Status Accept(MessageRequest message, uint64_t ack, TimePoint now,
+                absl::FunctionRef<void()> accepted);
   bool NextWelcome(grpc::ByteBuffer* message);
   bool NextOutput(TimePoint now, grpc::ByteBuffer* message);
   void AwaitAck(TimePoint now);
@@ -98,6 +103,7 @@ class SessionStream {
   bool input_finished_ = false;
 
   // Writing role.
+  bool more_ = true;
   TimePoint ack_wait_since_{};
   uint64_t ack_waited_from_ = 0;  // the last sequence acknowledged then
 

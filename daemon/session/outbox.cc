@@ -15,7 +15,8 @@ Outbox::Outbox(ReceiveWindow& window, const SessionLimits& limits, std::shared_p
       use_(limits, std::move(user)),
       connection_(connection),
       waits_for_lease_(waits_for_lease),
-      advertised_(window.granted()) {
+      reading_{window.granted(), window.size(), false},
+      advertised_(reading_.granted) {
   newest_ = connection.output;
 }
 
@@ -86,7 +87,7 @@ void Outbox::ReleaseEnded(uint64_t cost) {
 void Outbox::Announce(const Activity& session) {
   MutexLock lock(&mu_);
   activity_ = session;
-  if (connection_.connected()) window_.Advance(buffer_.text_bytes());
+  if (connection_.connected()) reading_ = window_.Advance(buffer_.text_bytes());
   AnnounceLocked();
 }
 
@@ -99,8 +100,8 @@ void Outbox::AnnounceLocked() {
 
 bool Outbox::WindowDue() const {
   if (waits_for_lease_ || end_) return false;
-  const uint64_t growth = window_.granted() - advertised_;
-  return growth > 0 && (growth >= window_.size() / 4 || activity_.idle);
+  const uint64_t growth = reading_.granted - advertised_;
+  return growth > 0 && (growth >= reading_.size / 4 || activity_.idle);
 }
 
 void Outbox::Count() { use_.Set(buffer_.data_bytes() + buffer_.text_bytes()); }
@@ -135,15 +136,17 @@ SessionOutputBatch Outbox::Take(const SessionOutput* from, uint64_t max_bytes, b
   if (from != connection_.output) return {};
   SessionOutputBatch batch = buffer_.Take(max_bytes);
   Count();
-  if (!buffer_.has_results()) window_.Release(std::exchange(unreported_cost_, 0));
-  window_.Advance(buffer_.text_bytes());
+  const bool reported = !buffer_.has_results();
+  reading_ =
+      window_.Advance(buffer_.text_bytes(), reported ? std::exchange(unreported_cost_, 0) : 0);
   // A Welcome has the window itself, and comes alone.
   if (!waits_for_lease_ && !batch.has_welcome && (batch.has_content() || WindowDue())) {
-    const uint64_t granted = window_.granted();
-    if (granted > advertised_) batch.window_bytes = advertised_ = granted;
+    if (reading_.granted > advertised_) batch.window_bytes = advertised_ = reading_.granted;
   }
-  if (batch.empty()) announced_ = false;
-  *wake = activity_.awaits_take || (batch.empty() && window_.reduced());
+  batch.last =
+      batch.empty() || (!batch.has_welcome && buffer_.empty() && !ends_after_output_ && !end_);
+  if (batch.last) announced_ = false;
+  *wake = activity_.awaits_take || (batch.last && reading_.reduced);
   return batch;
 }
 
@@ -193,8 +196,8 @@ std::optional<uint64_t> Outbox::Connect(SessionOutput* connection, uint32_t pid,
   changes_.fetch_add(1, std::memory_order_release);
   if (before != nullptr) before->OutputReady();  // CheckEnd returns that it was replaced
   announced_ = false;
-  window_.Advance(buffer_.text_bytes());
-  advertised_ = window_.granted();
+  reading_ = window_.Advance(buffer_.text_bytes());
+  advertised_ = reading_.granted;
   AnnounceLocked();
   return advertised_;
 }

@@ -114,7 +114,8 @@ class Outbox {
   Connection connection_ ABSL_GUARDED_BY(mu_);
   std::atomic<uint64_t> changes_{0};  // set under mu_
   bool waits_for_lease_ ABSL_GUARDED_BY(mu_);
-  bool announced_ ABSL_GUARDED_BY(mu_) = false;  // and no Take since then has been empty
+  bool announced_ ABSL_GUARDED_BY(mu_) = false;          // and no Take since then has been the last
+  ReceiveWindow::Reading reading_ ABSL_GUARDED_BY(mu_);  // of the window, when it was advanced last
   uint64_t advertised_ ABSL_GUARDED_BY(mu_);
   uint64_t unreported_cost_ ABSL_GUARDED_BY(mu_) = 0;  // of ended commands whose results are here
   Activity activity_ ABSL_GUARDED_BY(mu_);

@@ -66,6 +66,10 @@ Status ReceiveWindow::Charge(uint64_t cost) {
 
 void ReceiveWindow::Release(uint64_t cost) {
   MutexLock lock(&mu_);
+  ReleaseLocked(cost);
+}
+
+void ReceiveWindow::ReleaseLocked(uint64_t cost) {
   cost = std::min(cost, charged_ - released_);
   if (cost == 0) return;
   released_ += cost;
@@ -74,8 +78,9 @@ void ReceiveWindow::Release(uint64_t cost) {
   if (charged_ == released_ && std::exchange(peak_held_, 0) >= kReturnedBytes) emptied_();
 }
 
-void ReceiveWindow::Advance(uint64_t unsent_output) {
+ReceiveWindow::Reading ReceiveWindow::Advance(uint64_t unsent_output, uint64_t release) {
   MutexLock lock(&mu_);
+  ReleaseLocked(release);
   const uint64_t size = granted_ - released_;
   const uint64_t window = limits_.window_bytes - std::min(limits_.window_bytes, unsent_output);
   const uint64_t want = window - std::min(window, size);
@@ -84,6 +89,7 @@ void ReceiveWindow::Advance(uint64_t unsent_output) {
       pool_->Take(want, least - std::min(least, size), limits_.window_bytes_per_user);
   granted_ += got;
   reduced_ = got < want;
+  return {granted_, granted_ - released_, reduced_};
 }
 
 void ReceiveWindow::Close() {

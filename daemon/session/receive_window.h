@@ -67,8 +67,15 @@ class ReceiveWindow {
   Status Charge(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
   // So much of what was charged is not held any more.
   void Release(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
-  // Grants what has been released, except for as much as `unsent_output` takes: bytes that wait for the client to read.
-  void Advance(uint64_t unsent_output) ABSL_LOCKS_EXCLUDED(mu_);
+  // The window after a step: as the functions of these names return it.
+  struct Reading {
+    uint64_t granted = 0;
+    uint64_t size = 0;
+    bool reduced = false;
+  };
+  // Releases as much, then grants what has been released, except for as much as `unsent_output` takes: bytes that wait
+  // for the client to read.
+  Reading Advance(uint64_t unsent_output, uint64_t release = 0) ABSL_LOCKS_EXCLUDED(mu_);
   // Returns everything to the pool: nothing is charged from here on.
   void Close() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -81,6 +88,8 @@ class ReceiveWindow {
   bool reduced() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  void ReleaseLocked(uint64_t cost) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   const SessionLimits& limits_;
   const std::shared_ptr<WindowPool> pool_;
   const std::function<void()> emptied_;

@@ -1,8 +1,8 @@
 // Life of one session: attached, detached, finishing, ended.
 //
-// Connections (the poller thread) post input to its channel and take output from it; the device thread decodes the input,
-// orders commands and completes them. Without a connection a session is detached: one with a reconnect timeout waits so
-// long for its client, any other ends.
+// Connections (the poller thread) post input to its channel and take output from it; the device thread decodes the
+// input, orders commands and completes them. Without a connection a session is detached: one with a reconnect timeout
+// waits so long for its client, any other ends.
 //
 // The channel, the figures and the timeouts are thread-safe; everything else belongs to the device thread. The pipeline
 // decides what becomes of commands; this class lists their slices with the scheduler.

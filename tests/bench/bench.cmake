@@ -28,11 +28,15 @@ ttfd_program(NAME bench_stream_server NO_TSAN SRCS ${bench_dir}/bare_stream_serv
 ttfd_library(NAME bench_firmware_costs HDRS ${bench_dir}/firmware_costs.h SRCS ${bench_dir}/firmware_costs.cc
   DEPS bench_core PACKAGES firmware_bench)
 
+add_library(bench_lock_counter MODULE ${bench_dir}/lock_counter.cc)
+target_link_libraries(bench_lock_counter PRIVATE ${CMAKE_DL_LIBS})
+_ttfd_record_layer(bench_lock_counter "" "")
+
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
   DEPS bench_core bench_bare_stream bench_firmware_costs bench_sim_cases bench_tensix_cases bench_device_cases bench_compare_cases
        bench_hang_cases bench_rpc_cases bench_tensor_cases test_device)
 
-add_dependencies(ttfd_bench bench_stream_server ttfd ttfd_python)
+add_dependencies(ttfd_bench bench_stream_server bench_lock_counter ttfd ttfd_python)
 add_test(NAME bench.smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd>)
 set_tests_properties(bench.smoke PROPERTIES LABELS bench-smoke TIMEOUT 300 RUN_SERIAL TRUE)
 add_test(NAME bench.compare_smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd> --compare ttsim)

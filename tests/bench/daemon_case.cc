@@ -25,10 +25,11 @@ StatusOr<std::string> DaemonUnderTest::Address() {
          "[limits]\nsessions_per_user = 4096\n"
          "[hangs]\nquarantine_hangs = 0\nfolder = \""
       << folder_ << "/hangs\"\n";
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<Child> child,
-      Child::Start({daemon_, "--config", config, "--socket", socket, "--device", "sim:board=p150"},
-                   folder_ + "/ttfd.log"));
+  std::vector<std::string> command = {"/usr/bin/env"};
+  command.insert(command.end(), environment_.begin(), environment_.end());
+  command.insert(command.end(),
+                 {daemon_, "--config", config, "--socket", socket, "--device", "sim:board=p150"});
+  ASSIGN_OR_RETURN(std::unique_ptr<Child> child, Child::Start(command, folder_ + "/ttfd.log"));
   RETURN_IF_ERROR(child->WaitForSocket(socket, kStartTimeout));
   child_ = std::move(child);
   return address;

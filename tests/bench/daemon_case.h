@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/bench/bench_case.h"
 #include "tests/bench/child.h"
@@ -11,9 +13,12 @@ namespace ttfd::bench {
 
 class DaemonUnderTest {
  public:
-  // `daemon` is the path of ttfd; socket, configuration and log go to `folder`.
-  DaemonUnderTest(std::string daemon, std::string folder)
-      : daemon_(std::move(daemon)), folder_(std::move(folder)) {}
+  // `daemon` is the path of ttfd; socket, configuration and log go to `folder`. `environment`: "NAME=VALUE" besides that
+  // of the benchmark.
+  DaemonUnderTest(std::string daemon, std::string folder, std::vector<std::string> environment = {})
+      : daemon_(std::move(daemon)),
+        folder_(std::move(folder)),
+        environment_(std::move(environment)) {}
 
   // Starts the daemon on the first call. Always the same "unix:" address.
   StatusOr<std::string> Address();
@@ -26,6 +31,7 @@ class DaemonUnderTest {
  private:
   const std::string daemon_;
   const std::string folder_;
+  const std::vector<std::string> environment_;
   std::unique_ptr<Child> child_;
 };
 

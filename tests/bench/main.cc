@@ -19,6 +19,7 @@
 #include "tests/bench/exchange.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/firmware_costs.h"
+#include "tests/bench/launch_counts.h"
 #include "tests/bench/rpc_cases.h"
 #include "tests/support/test_device.h"
 
@@ -248,7 +249,10 @@ int Main(const std::vector<std::string>& words) {
       PythonCase(package, (*folder)->Path("."), [daemon] { return daemon->Address(); }),
       ExchangeCase("rpc.bare_stream_us", bare),
       QuotientCase("rpc.launch_over_bare_stream", launch, bare, /*pinned=*/false),
-      QuotientCase("rpc.launch_over_bare_stream_pinned", launch, bare, /*pinned=*/true)};
+      QuotientCase("rpc.launch_over_bare_stream_pinned", launch, bare, /*pinned=*/true),
+      WakeupsCase(launch),
+      LocksCase(options->daemon, self.parent_path() / "libbench_lock_counter.so",
+                (*folder)->Path("locks"))};
   for (BenchCase& one : RpcCases([daemon] { return daemon->Address(); })) {
     rpc.push_back(std::move(one));
   }
