@@ -31,11 +31,15 @@ class CardRequests {
   void Add(absl::FunctionRef<void(Requests*)> add) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     add(&requests_);
-    pending_.store(true, std::memory_order_release);
+    added_.store(true, std::memory_order_release);
     if (asleep_) wake_.NotifyOne();
   }
-  void Wake() {
-    Add([](Requests*) {});
+  // Without a lock, but to wake a thread that sleeps.
+  void Wake() ABSL_LOCKS_EXCLUDED(mu_) {
+    woken_.store(true);
+    if (!asleep_.load()) return;
+    MutexLock lock(&mu_);
+    wake_.NotifyOne();
   }
   // The device thread is to end once nothing is left to do, or at this time.
   void Stop(TimePoint by) ABSL_LOCKS_EXCLUDED(mu_) {
@@ -55,29 +59,31 @@ class CardRequests {
   // ---- Device thread.
 
   // Woken, or something was added, since the last Take.
-  bool pending() const { return pending_.load(std::memory_order_acquire); }
+  bool pending() const { return woken_.load() || added_.load(std::memory_order_acquire); }
   Requests Take() ABSL_LOCKS_EXCLUDED(mu_) {
+    woken_.store(false);
+    if (!added_.load(std::memory_order_acquire)) return {};
     MutexLock lock(&mu_);
-    pending_.store(false, std::memory_order_relaxed);
+    added_.store(false, std::memory_order_relaxed);
     return std::exchange(requests_, {});
   }
   // Until it is woken. `busy`: there is work, for which a thread that is to stop continues.
   void Sleep(TimePoint until, bool busy) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
-    if (pending() || (!busy && stopping())) return;
-    asleep_ = true;
-    wake_.WaitUntil(&mu_, until);
+    asleep_ = true;  // before it looks: a Wake that comes after that notifies
+    if (!pending() && (busy || !stopping())) wake_.WaitUntil(&mu_, until);
     asleep_ = false;
   }
 
  private:
-  std::atomic<bool> pending_{false};
+  std::atomic<bool> woken_{false};
+  std::atomic<bool> added_{false};   // set under mu_
+  std::atomic<bool> asleep_{false};  // set under mu_
   std::atomic<bool> stopping_{false};
   std::atomic<TimePoint::rep> stop_by_{TimePoint::max().time_since_epoch().count()};
   Mutex mu_;
   CondVar wake_;
   Requests requests_ ABSL_GUARDED_BY(mu_);
-  bool asleep_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace ttfd

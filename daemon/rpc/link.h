@@ -1,8 +1,8 @@
 // The numbered messages of one session, in both directions, over all of its connections: which were accepted from the
 // client, which the client has not acknowledged, and when an ack is due (ttfd.proto, ClientMessage).
 //
-// Owned by the session's transport state, used by the connection that the session has at the time, with the lock of that
-// state held (SessionLink), but for what says otherwise. Time is an argument.
+// Owned by the session's transport state, used by the connection that the session has at the time, with the lock of
+// that state held (SessionLink), but for what says otherwise. Time is an argument.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -42,7 +42,7 @@ class Link {
 
   // ---- Reading role.
 
-  // Classifies a message by its number, which is at least 1. Changes nothing. For the thread that reads, without a lock.
+  // Classifies a message by its number, which is at least 1. Changes nothing. By the thread that reads, without a lock.
   Accept Classify(uint64_t sequence) const;
   // The message after the last accepted one, of `bytes` encoded bytes, has been accepted.
   void CountAccepted(uint64_t bytes, TimePoint now);

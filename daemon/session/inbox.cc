@@ -26,23 +26,13 @@ StatusOr<bool> Inbox::Post(const SessionOutput* from, MessageRequest message,
   accepted();
   if (message.empty()) return false;
   posted_.messages.push_back(std::move(message));
-  return WakeLocked();
+  return Wake();
 }
 
 bool Inbox::Post(Control control) {
   MutexLock lock(&mu_);
   posted_.controls.push_back(std::move(control));
-  return WakeLocked();
-}
-
-bool Inbox::Wake() {
-  MutexLock lock(&mu_);
-  return WakeLocked();
-}
-
-bool Inbox::WakeLocked() {
-  woken_ = true;
-  return !std::exchange(with_device_thread_, true);
+  return Wake();
 }
 
 bool Inbox::Attach(const std::string& token, std::string next, const SessionOutput* connection,
@@ -73,7 +63,7 @@ bool Inbox::empty() const {
 
 void Inbox::Take(TakenInput* taken) {
   MutexLock lock(&mu_);
-  woken_ = false;
+  turn_ = Turn::kTaken;
   if (taken->messages.empty()) {
     taken->messages.swap(posted_.messages);
   } else {
@@ -85,9 +75,8 @@ void Inbox::Take(TakenInput* taken) {
 }
 
 bool Inbox::BecomeIdle() {
-  MutexLock lock(&mu_);
-  with_device_thread_ = woken_;
-  return !woken_;
+  Turn expected = Turn::kTaken;
+  return turn_.compare_exchange_strong(expected, Turn::kIdle);
 }
 
 }  // namespace ttfd

@@ -3,6 +3,7 @@
 // may replace it, so that a message is posted either before a client resumes its session elsewhere, or not at all.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -54,7 +55,7 @@ class Inbox {
   // Also after the session's end. Returns the same.
   bool Post(Control control) ABSL_LOCKS_EXCLUDED(mu_);
   // The device thread is to continue with the session, though there is no further input. Returns the same.
-  bool Wake() ABSL_LOCKS_EXCLUDED(mu_);
+  bool Wake() { return turn_.exchange(Turn::kWoken) == Turn::kIdle; }
 
   // Another connection, whose client presents `token`, sends from here on; `next` is the token for the one after it.
   // `connect` is called with the inbox locked if the token is that of the session, and may refuse. False: refused, or
@@ -73,10 +74,14 @@ class Inbox {
   void Take(TakenInput* taken) ABSL_LOCKS_EXCLUDED(mu_);
   // Everything that was taken is handled. False: there is more. True: the next that is posted has the session given to
   // the device thread again.
-  bool BecomeIdle() ABSL_LOCKS_EXCLUDED(mu_);
+  bool BecomeIdle();
 
  private:
-  bool WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  enum class Turn {
+    kIdle,   // the device thread does not have the session
+    kTaken,  // it has, with everything that was posted
+    kWoken,  // it has, or will, and is to take once more
+  };
 
   ReceiveWindow& window_;
   mutable Mutex mu_;
@@ -84,10 +89,9 @@ class Inbox {
   const SessionOutput* connection_ ABSL_GUARDED_BY(mu_);  // only compared
   bool waits_for_lease_ ABSL_GUARDED_BY(mu_);
   TakenInput posted_ ABSL_GUARDED_BY(mu_);
-  bool with_device_thread_ ABSL_GUARDED_BY(mu_) = false;  // which has not called it idle
-  bool woken_ ABSL_GUARDED_BY(mu_) = false;               // since the last Take
-  bool finished_ ABSL_GUARDED_BY(mu_) = false;            // Finish was posted
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;  // Finish was posted
   std::optional<Status> closed_ ABSL_GUARDED_BY(mu_);
+  std::atomic<Turn> turn_{Turn::kIdle};
 };
 
 }  // namespace ttfd

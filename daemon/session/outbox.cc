@@ -15,8 +15,7 @@ Outbox::Outbox(ReceiveWindow& window, const SessionLimits& limits, std::shared_p
       use_(limits, std::move(user)),
       connection_(connection),
       waits_for_lease_(waits_for_lease),
-      reading_{window.granted(), window.size(), false},
-      advertised_(reading_.granted) {
+      advertised_(window.granted()) {
   newest_ = connection.output;
 }
 
@@ -87,21 +86,21 @@ void Outbox::ReleaseEnded(uint64_t cost) {
 void Outbox::Announce(const Activity& session) {
   MutexLock lock(&mu_);
   activity_ = session;
-  if (connection_.connected()) reading_ = window_.Advance(buffer_.text_bytes());
-  AnnounceLocked();
+  if (!connection_.connected()) return;
+  AnnounceLocked(WindowDue(window_.Advance(buffer_.text_bytes())));
 }
 
-void Outbox::AnnounceLocked() {
+void Outbox::AnnounceLocked(bool window_due) {
   if (!connection_.connected() || announced_) return;
-  if (!end_ && !ends_after_output_ && buffer_.empty() && !WindowDue()) return;
+  if (!end_ && !ends_after_output_ && buffer_.empty() && !window_due) return;
   announced_ = true;
   connection_.output->OutputReady();
 }
 
-bool Outbox::WindowDue() const {
+bool Outbox::WindowDue(const ReceiveWindow::Reading& window) const {
   if (waits_for_lease_ || end_) return false;
-  const uint64_t growth = reading_.granted - advertised_;
-  return growth > 0 && (growth >= reading_.size / 4 || activity_.idle);
+  const uint64_t growth = window.granted - advertised_;
+  return growth > 0 && (growth >= window.size / 4 || activity_.idle);
 }
 
 void Outbox::Count() { use_.Set(buffer_.data_bytes() + buffer_.text_bytes()); }
@@ -109,13 +108,13 @@ void Outbox::Count() { use_.Set(buffer_.data_bytes() + buffer_.text_bytes()); }
 void Outbox::EndAfterOutput() {
   MutexLock lock(&mu_);
   if (std::exchange(ends_after_output_, true)) return;
-  AnnounceLocked();
+  AnnounceLocked(/*window_due=*/false);
 }
 
 void Outbox::EndNow(const Status& status) {
   MutexLock lock(&mu_);
   end_ = status;
-  AnnounceLocked();
+  AnnounceLocked(/*window_due=*/false);
 }
 
 bool Outbox::empty() const {
@@ -136,17 +135,16 @@ SessionOutputBatch Outbox::Take(const SessionOutput* from, uint64_t max_bytes, b
   if (from != connection_.output) return {};
   SessionOutputBatch batch = buffer_.Take(max_bytes);
   Count();
-  const bool reported = !buffer_.has_results();
-  reading_ =
-      window_.Advance(buffer_.text_bytes(), reported ? std::exchange(unreported_cost_, 0) : 0);
+  if (!buffer_.has_results()) window_.Release(std::exchange(unreported_cost_, 0));
+  const ReceiveWindow::Reading window = window_.Advance(buffer_.text_bytes());
   // A Welcome has the window itself, and comes alone.
-  if (!waits_for_lease_ && !batch.has_welcome && (batch.has_content() || WindowDue())) {
-    if (reading_.granted > advertised_) batch.window_bytes = advertised_ = reading_.granted;
+  if (!waits_for_lease_ && !batch.has_welcome && (batch.has_content() || WindowDue(window))) {
+    if (window.granted > advertised_) batch.window_bytes = advertised_ = window.granted;
   }
   batch.last =
       batch.empty() || (!batch.has_welcome && buffer_.empty() && !ends_after_output_ && !end_);
   if (batch.last) announced_ = false;
-  *wake = activity_.awaits_take || (batch.last && reading_.reduced);
+  *wake = activity_.awaits_take || (batch.last && window.reduced);
   return batch;
 }
 
@@ -196,9 +194,8 @@ std::optional<uint64_t> Outbox::Connect(SessionOutput* connection, uint32_t pid,
   changes_.fetch_add(1, std::memory_order_release);
   if (before != nullptr) before->OutputReady();  // CheckEnd returns that it was replaced
   announced_ = false;
-  reading_ = window_.Advance(buffer_.text_bytes());
-  advertised_ = reading_.granted;
-  AnnounceLocked();
+  advertised_ = window_.Advance(buffer_.text_bytes()).granted;
+  AnnounceLocked(/*window_due=*/false);
   return advertised_;
 }
 

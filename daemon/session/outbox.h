@@ -99,10 +99,10 @@ class Outbox {
   Connection connection() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  void AnnounceLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AnnounceLocked(bool window_due) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Disconnected(bool gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The window has grown so far, or the client may be waiting for so little, that it is sent by itself.
-  bool WindowDue() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool WindowDue(const ReceiveWindow::Reading& window) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Counts what is held among what the user has.
   void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -114,8 +114,7 @@ class Outbox {
   Connection connection_ ABSL_GUARDED_BY(mu_);
   std::atomic<uint64_t> changes_{0};  // set under mu_
   bool waits_for_lease_ ABSL_GUARDED_BY(mu_);
-  bool announced_ ABSL_GUARDED_BY(mu_) = false;          // and no Take since then has been the last
-  ReceiveWindow::Reading reading_ ABSL_GUARDED_BY(mu_);  // of the window, when it was advanced last
+  bool announced_ ABSL_GUARDED_BY(mu_) = false;  // and no Take since then has been the last
   uint64_t advertised_ ABSL_GUARDED_BY(mu_);
   uint64_t unreported_cost_ ABSL_GUARDED_BY(mu_) = 0;  // of ended commands whose results are here
   Activity activity_ ABSL_GUARDED_BY(mu_);

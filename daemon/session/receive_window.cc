@@ -51,72 +51,63 @@ ReceiveWindow::ReceiveWindow(const SessionLimits& limits, std::shared_ptr<Window
   Advance(0);
 }
 
+// The peak is raised last: a Release that finds nothing held any more has not seen this message.
 Status ReceiveWindow::Charge(uint64_t cost) {
-  MutexLock lock(&mu_);
-  const uint64_t held = charged_ - released_;
-  if (cost > granted_ - charged_) {
-    return ToStatus(LimitError("window_bytes", "window_bytes", granted_ - released_, held,
+  const uint64_t charged = charged_;
+  const uint64_t held = charged - released_;
+  if (cost > granted_ - charged) {
+    return ToStatus(LimitError("window_bytes", "window_bytes", granted_ - charged + held, held,
                                fmt::format("a message that costs {} bytes", cost)));
   }
-  charged_ += cost;
   pool_->Hold(cost);
-  peak_held_ = std::max(peak_held_, held + cost);
+  charged_ = charged + cost;
+  if (held + cost > peak_held_) peak_held_ = held + cost;
   return OkStatus();
 }
 
 void ReceiveWindow::Release(uint64_t cost) {
-  MutexLock lock(&mu_);
-  ReleaseLocked(cost);
+  uint64_t released = released_;
+  uint64_t charged = 0;
+  uint64_t part = 0;
+  do {
+    charged = charged_;
+    part = std::min(cost, charged - released);
+    if (part == 0) return;
+  } while (!released_.compare_exchange_weak(released, released + part));
+  pool_->Drop(part);
+  pool_->Return(part);
+  if (charged == released + part && peak_held_.exchange(0) >= kReturnedBytes) emptied_();
 }
 
-void ReceiveWindow::ReleaseLocked(uint64_t cost) {
-  cost = std::min(cost, charged_ - released_);
-  if (cost == 0) return;
-  released_ += cost;
-  pool_->Drop(cost);
-  pool_->Return(cost);
-  if (charged_ == released_ && std::exchange(peak_held_, 0) >= kReturnedBytes) emptied_();
-}
-
-ReceiveWindow::Reading ReceiveWindow::Advance(uint64_t unsent_output, uint64_t release) {
-  MutexLock lock(&mu_);
-  ReleaseLocked(release);
-  const uint64_t size = granted_ - released_;
+ReceiveWindow::Reading ReceiveWindow::Advance(uint64_t unsent_output) {
+  const uint64_t granted = granted_;
+  const uint64_t size = granted - released_;
   const uint64_t window = limits_.window_bytes - std::min(limits_.window_bytes, unsent_output);
   const uint64_t want = window - std::min(window, size);
   const uint64_t least = std::min(window, LeastWindow(limits_));
   const uint64_t got =
       pool_->Take(want, least - std::min(least, size), limits_.window_bytes_per_user);
-  granted_ += got;
+  granted_ = granted + got;
   reduced_ = got < want;
-  return {granted_, granted_ - released_, reduced_};
+  return {granted + got, size + got, got < want};
 }
 
 void ReceiveWindow::Close() {
-  MutexLock lock(&mu_);
-  pool_->Drop(charged_ - released_);
-  pool_->Return(granted_ - released_);
-  charged_ = released_ = granted_;
-}
-
-uint64_t ReceiveWindow::granted() const {
-  MutexLock lock(&mu_);
-  return granted_;
+  const uint64_t granted = granted_;
+  const uint64_t charged = charged_.exchange(granted);
+  const uint64_t released = released_.exchange(granted);
+  pool_->Drop(charged - released);
+  pool_->Return(granted - released);
 }
 
 uint64_t ReceiveWindow::held() const {
-  MutexLock lock(&mu_);
-  return charged_ - released_;
+  const uint64_t released = released_;  // first: it never passes what is charged then
+  return charged_ - released;
 }
 
 uint64_t ReceiveWindow::size() const {
-  MutexLock lock(&mu_);
-  return granted_ - released_;
-}
-
-bool ReceiveWindow::reduced() const {
-  MutexLock lock(&mu_);
-  return reduced_;
+  const uint64_t released = released_;
+  return granted_ - released;
 }
 
 }  // namespace ttfd

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "daemon/api/reply.h"
-#include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {
@@ -51,11 +50,12 @@ struct HeldCost {
   uint64_t RemovePayload(uint64_t bytes);
 };
 
-// Thread-safe.
+// Without a lock: each number is written by one side. Charge is called by one thread at a time, so is Advance; the
+// rest by any.
 class ReceiveWindow {
  public:
-  // `limits` outlives the window. `emptied` is called, with the window locked, when nothing is held any more after so
-  // much was that its memory is worth returning to the system.
+  // `limits` outlives the window. `emptied` is called when nothing is held any more after so much was that its memory
+  // is worth returning to the system; it must not call the window.
   ReceiveWindow(
       const SessionLimits& limits, std::shared_ptr<WindowPool> pool,
       std::function<void()> emptied = [] {});
@@ -64,41 +64,38 @@ class ReceiveWindow {
   ~ReceiveWindow() { Close(); }
 
   // A message of this cost has come. RESOURCE_EXHAUSTED: it is more than the client may send.
-  Status Charge(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
+  Status Charge(uint64_t cost);
   // So much of what was charged is not held any more.
-  void Release(uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
+  void Release(uint64_t cost);
   // The window after a step: as the functions of these names return it.
   struct Reading {
     uint64_t granted = 0;
     uint64_t size = 0;
     bool reduced = false;
   };
-  // Releases as much, then grants what has been released, except for as much as `unsent_output` takes: bytes that wait
-  // for the client to read.
-  Reading Advance(uint64_t unsent_output, uint64_t release = 0) ABSL_LOCKS_EXCLUDED(mu_);
-  // Returns everything to the pool: nothing is charged from here on.
-  void Close() ABSL_LOCKS_EXCLUDED(mu_);
+  // Grants what has been released, except for as much as `unsent_output` takes: bytes that wait for the client to read.
+  Reading Advance(uint64_t unsent_output);
+  // Returns everything to the pool. Nothing is charged meanwhile, nor from here on.
+  void Close();
 
   // In total, since the session began.
-  uint64_t granted() const ABSL_LOCKS_EXCLUDED(mu_);
-  uint64_t held() const ABSL_LOCKS_EXCLUDED(mu_);
+  uint64_t granted() const { return granted_; }
+  uint64_t held() const;
   // Held, or granted and not sent.
-  uint64_t size() const ABSL_LOCKS_EXCLUDED(mu_);
+  uint64_t size() const;
   // Advance found less in the pool than it wanted: try again later.
-  bool reduced() const ABSL_LOCKS_EXCLUDED(mu_);
+  bool reduced() const { return reduced_; }
 
  private:
-  void ReleaseLocked(uint64_t cost) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-
   const SessionLimits& limits_;
   const std::shared_ptr<WindowPool> pool_;
   const std::function<void()> emptied_;
-  mutable Mutex mu_;
-  uint64_t released_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t charged_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t granted_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t peak_held_ ABSL_GUARDED_BY(mu_) = 0;  // since nothing was held
-  bool reduced_ ABSL_GUARDED_BY(mu_) = false;
+  // 0 <= released_ <= charged_ <= granted_. They only grow.
+  std::atomic<uint64_t> released_{0};
+  std::atomic<uint64_t> charged_{0};
+  std::atomic<uint64_t> granted_{0};
+  std::atomic<uint64_t> peak_held_{0};  // since nothing was held
+  std::atomic<bool> reduced_{false};
 };
 
 }  // namespace ttfd

@@ -13,8 +13,8 @@ namespace ttfd::bench {
 
 class DaemonUnderTest {
  public:
-  // `daemon` is the path of ttfd; socket, configuration and log go to `folder`. `environment`: "NAME=VALUE" besides that
-  // of the benchmark.
+  // `daemon` is the path of ttfd; socket, configuration and log go to `folder`. `environment`: "NAME=VALUE" besides
+  // that of the benchmark.
   DaemonUnderTest(std::string daemon, std::string folder, std::vector<std::string> environment = {})
       : daemon_(std::move(daemon)),
         folder_(std::move(folder)),

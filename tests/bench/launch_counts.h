@@ -8,7 +8,7 @@
 
 namespace ttfd::bench {
 
-// rpc.wakeups_per_launch: how often a thread of the server slept and was woken, for each exchange.
+// rpc.wakeups_per_launch: how often a thread of the server is woken, for each exchange.
 BenchCase WakeupsCase(const Exchange& launch);
 
 // rpc.locks_per_launch: mutexes that code of ttfd took for each blocking launch, in a daemon of its own into which

@@ -1,5 +1,5 @@
-// Counts mutexes that a program takes. Preloaded into it (LD_PRELOAD), adds one to the 64-bit number at the start of the
-// file that TTFD_LOCK_COUNT names for every pthread_mutex_lock that the program's own code calls. Calls of shared
+// Counts mutexes that a program takes. Preloaded into it (LD_PRELOAD), adds one to the 64-bit number at the start of
+// the file that TTFD_LOCK_COUNT names for every pthread_mutex_lock that the program's own code calls. Calls of shared
 // libraries, as those of gRPC, are not counted; neither is the lock that the end of a wait takes again.
 #include <dlfcn.h>
 #include <fcntl.h>
