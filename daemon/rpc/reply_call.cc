@@ -70,6 +70,10 @@ void ReplyCall::OnRead(grpc::ByteBuffer* message) {
   due_ = TimePoint::max();
   if (end_) return;
   if (message == nullptr) return End(InvalidArgument("the call ended before its request"));
+  if (message->Length() > kRequestBytes) {
+    return End(Error(StatusCode::kResourceExhausted, "the request has {} bytes, {} are allowed",
+                     message->Length(), kRequestBytes));
+  }
   start(*this, message);
   message->Clear();
 }

@@ -18,11 +18,15 @@ namespace ttfd {
 // Poller thread, but for Post. A method keeps what it needs for the call in the functions it sets.
 class ReplyCall final : public CallHandler, public std::enable_shared_from_this<ReplyCall> {
  public:
+  // Bytes of an encoded request, so that the poller thread parses little for one.
+  static constexpr size_t kRequestBytes = 64 << 10;
+
   // Called with the encoded request.
   using Start = std::function<void(ReplyCall& call, grpc::ByteBuffer* request)>;
 
   // The handler of a method: `start` gets the parsed request. A call without a request, or with one that is none,
-  // ends with INVALID_ARGUMENT; one whose request does not come in time, with DEADLINE_EXCEEDED.
+  // ends with INVALID_ARGUMENT; with one of more than kRequestBytes, with RESOURCE_EXHAUSTED; one whose request does
+  // not come in time, with DEADLINE_EXCEEDED.
   template <typename Request>
   static MethodHandler Method(Duration request_timeout,
                               std::function<void(ReplyCall& call, const Request& request)> start) {

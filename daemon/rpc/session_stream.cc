@@ -141,12 +141,17 @@ Status SessionStream::AcceptParsed(v1::ClientMessage& message, const MessageScan
     if (!HasContent(message)) return Accept({}, message.ack(), now, [] {});
     return ToStatus(InvalidError("sequence", "a message with more than an ack has no sequence"));
   }
-  if (link.Classify(sequence) == Link::Accept::kGap) {
-    return WithReason(Error(StatusCode::kInvalidArgument,
-                            "message {} was not expected, message {} is the next; what is "
-                            "between was lost",
-                            sequence, link.received() + 1),
-                      reason::kSessionLost, "sequence");
+  switch (link.Classify(sequence)) {
+    case Link::Accept::kNew:
+      break;
+    case Link::Accept::kDuplicate:
+      return Accept({}, message.ack(), now, [] {});
+    case Link::Accept::kGap:
+      return WithReason(Error(StatusCode::kInvalidArgument,
+                              "message {} was not expected, message {} is the next; what is "
+                              "between was lost",
+                              sequence, link.received() + 1),
+                        reason::kSessionLost, "sequence");
   }
   input_finished_ = input_finished_ || message.has_finish() || message.has_leave();
   return Accept(MessageFromProto(message, scan, environment_.limits), message.ack(), now,

@@ -5,5 +5,5 @@ ttfd_compile_options(test_rpc_support NO_TSAN)
 target_link_libraries(test_rpc_support PUBLIC daemon_rpc daemon_core GTest::gtest)
 ttfd_test(NAME rpc_session_test NO_TSAN LABELS integration SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_session_test.cc
   DEPS test_rpc_support)
-ttfd_test(NAME rpc_admin_test NO_TSAN LABELS integration SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_admin_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_health_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_status_test.cc
+ttfd_test(NAME rpc_admin_test NO_TSAN LABELS integration SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_admin_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_health_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_reply_call_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_status_test.cc
   DEPS test_rpc_support)
