@@ -257,8 +257,9 @@ void AdminRpcService::ListHangReports(ReplyCall& call, const v1::ListHangReports
   if (!page.ok()) return call.End(page.status());
   ReadFiles(call, [this, page = *page, post = call.poster()] {
     StatusOr<std::vector<HangSummary>> reports = daemon_.ListHangReports();
+    const Status status = reports.status();
     v1::ListHangReportsResponse response;
-    if (reports.ok()) {
+    if (status.ok()) {
       response.set_next_page_token(TakePage(
           *std::move(reports), page,
           [](const HangSummary& report) {
@@ -266,7 +267,7 @@ void AdminRpcService::ListHangReports(ReplyCall& call, const v1::ListHangReports
           },
           [&](const auto& report) { ToProto(report, response.add_reports()); }));
     }
-    post([status = reports.status(), response = std::move(response)](ReplyCall& live) {
+    post([status, response = std::move(response)](ReplyCall& live) {
       if (status.ok()) live.Reply(response);
       live.End(status);
     });
