@@ -61,7 +61,7 @@ void Poller::Loop() {
     if (next == grpc::CompletionQueue::SHUTDOWN) return;
     if (next == grpc::CompletionQueue::GOT_EVENT) static_cast<CompletionTag*>(tag)->Complete(ok);
     if (next_due_ != TimePoint::max()) RunDue(clock_.Now());
-    // No operation may be started at gRPC from here on: there are no calls, and nobody can post.
+    // No operation may be started at gRPC from here on: there are no calls, and no task can be posted.
     if (closing_ && calls_.empty()) {
       closing_ = false;
       tasks_->Stop();

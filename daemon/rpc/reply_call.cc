@@ -102,8 +102,4 @@ void ReplyCall::OnDue(TimePoint now) {
   }
 }
 
-void ReplyCall::OnEnd() {
-  if (!end_) end_ = Error(StatusCode::kCancelled, "the call is over");
-}
-
 }  // namespace ttfd

@@ -15,14 +15,11 @@
 
 namespace ttfd {
 
-// Poller thread, but for Post. A method keeps what it needs for the call in the functions it sets.
+// Poller thread, but for what poster() returns. A method keeps what it needs for the call in the functions it sets.
 class ReplyCall final : public CallHandler, public std::enable_shared_from_this<ReplyCall> {
  public:
-  // Bytes of an encoded request, so that the poller thread parses little for one.
+  // Most bytes of an encoded request, so that the poller thread parses little for one.
   static constexpr size_t kRequestBytes = 64 << 10;
-
-  // Called with the encoded request.
-  using Start = std::function<void(ReplyCall& call, grpc::ByteBuffer* request)>;
 
   // The handler of a method: `start` gets the parsed request. A call without a request, or with one that is none,
   // ends with INVALID_ARGUMENT; with one of more than kRequestBytes, with RESOURCE_EXHAUSTED; one whose request does
@@ -63,9 +60,12 @@ class ReplyCall final : public CallHandler, public std::enable_shared_from_this<
   void OnWritten(bool ok) override;
   void OnCancelled() override;
   void OnDue(TimePoint now) override;
-  void OnEnd() override;
+  void OnEnd() override {}
 
  private:
+  // Called with the encoded request.
+  using Start = std::function<void(ReplyCall& call, grpc::ByteBuffer* request)>;
+
   ReplyCall(ServerCall& call, Start start) : call_(call), start_(std::move(start)) {}
   static MethodHandler Of(Duration request_timeout, Start start);
   static bool Parse(grpc::ByteBuffer* bytes, google::protobuf::MessageLite* message);

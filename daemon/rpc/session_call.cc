@@ -96,13 +96,11 @@ void SessionCall::WatchAck() {
 
 // ---- Writing.
 
-void SessionCall::OutputReady() {
-  ready_ = true;
-  tasks_->Post(shared_from_this());
-}
+void SessionCall::OutputReady() { tasks_->Post(shared_from_this()); }
 
 void SessionCall::Run() {
   MutexLock lock(&mu_);
+  again_ = writing_;
   if (open_ && !finished_ && !writing_) WriteOutput();
 }
 
@@ -113,7 +111,7 @@ void SessionCall::OnWritten(bool ok) {
     out_.Clear();
     if (!ok || finished_) return;  // a lost call: OnCancelled follows
     waits_since_ = stream_.awaits_ack_since();
-    if (stream_.more() || ready_) WriteOutput();
+    if (stream_.more() || again_) WriteOutput();
   }
   // The Welcome of a session that waited for its lease was written.
   if (input_ == Input::kPaused && !stream_.waits_for_lease()) ReadOn();
@@ -121,7 +119,7 @@ void SessionCall::OnWritten(bool ok) {
 
 void SessionCall::WriteOutput() {
   const TimePoint now = call_.Now();
-  ready_ = false;
+  again_ = false;
   if (!stream_.Next(now, &out_)) return CheckEnd(now);
   waits_since_ = now;
   writing_ = true;

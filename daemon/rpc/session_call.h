@@ -5,7 +5,6 @@
 // poller thread ends the call.
 #pragma once
 
-#include <atomic>
 #include <memory>
 
 #include "daemon/rpc/call_count.h"
@@ -41,7 +40,7 @@ class SessionCall final : public CallHandler,
 
   // Any thread.
   void OutputReady() override;
-  // Writes the next message, if there is one and none is being written.
+  // Writes the next message if there is one, or checks for the end: behind the message that is being written.
   void Run() override ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -77,12 +76,11 @@ class SessionCall final : public CallHandler,
   Input input_ = Input::kReading;
   Outcome outcome_ = Outcome::kLost;
 
-  std::atomic<bool> ready_{false};  // OutputReady was called after the last look for output
-
   Mutex mu_;
   grpc::ByteBuffer out_ ABSL_GUARDED_BY(mu_);
   bool open_ ABSL_GUARDED_BY(mu_) = false;      // the stream is open
   bool writing_ ABSL_GUARDED_BY(mu_) = false;   // `out_` is being written
+  bool again_ ABSL_GUARDED_BY(mu_) = false;     // Run was called meanwhile
   bool finished_ ABSL_GUARDED_BY(mu_) = false;  // nothing may be started: `call_` ends
   // Since when the client is waited for: for Hello, the write under way, or an ack. TimePoint::max(): it is not.
   TimePoint waits_since_ ABSL_GUARDED_BY(mu_);
