@@ -26,7 +26,7 @@
 #include "daemon/system/watchdog.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
-#include "runtime/base/thread_cpu_clock.h"
+#include "runtime/base/role_cpu_clock.h"
 #include "runtime/boot/kernel_elf.h"
 #include "runtime/card/firmware_card.h"
 #include "runtime/device/problem.h"
@@ -100,7 +100,7 @@ class DaemonMain {
 
   // Each needs those above it.
   StoppableClock device_clock_{SteadyClock()};
-  ThreadCpuClock work_clock_;  // of a device that runs on the device thread
+  RoleCpuClock work_clock_;  // of a device that runs on the device thread
   Debugging debugging_;
   std::unique_ptr<UserNames> user_names_;
   std::unique_ptr<Device> device_;
@@ -237,8 +237,8 @@ DaemonOptions DaemonMain::CoreOptions() {
   }
   options.card.on_thread_start = [this] {
     LowerNiceValue((options_.scheduler.boost + 1) / 2, "the device thread");
-    rpc_->JoinAsDeviceThread();
   };
+  options.card.on_role = [this](bool taken) { rpc_->SetDeviceThread(taken); };
   options.card.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };
   options.card.read_health = [this] { return device_->ReadHealth(); };
   options.card.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };

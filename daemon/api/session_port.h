@@ -110,6 +110,12 @@ class DaemonService {
       const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
       std::shared_ptr<SessionTransport> transport) = 0;
   virtual Admin& admin() = 0;
+
+  // For the one thread on which most messages arrive: it promises to call RunDeviceRounds soon after every other call
+  // here or of a SessionPort. That handles what these have posted on the calling thread, for 100 us, if the device
+  // thread sleeps: to wake that would take longer.
+  virtual void JoinAsPoller() {}
+  virtual void RunDeviceRounds() {}
 };
 
 }  // namespace ttfd

@@ -12,6 +12,9 @@ namespace {
 // For what is on the card when the time to stop is over already: replies under way arrive.
 constexpr Duration kLastDrain = std::chrono::seconds(1);
 
+// Time of rounds on a borrowed role: what else the borrower has to do waits so long.
+constexpr Duration kBorrowedRounds = std::chrono::microseconds(100);
+
 // While a profile is taken, which has an end and may be cancelled.
 constexpr Duration kProfileTick = std::chrono::milliseconds(20);
 
@@ -77,7 +80,7 @@ void CardExecutor::SetInUse(bool in_use) {
 }
 
 CardReading CardExecutor::reading() {
-  return reading_.Read([this] { requests_.Wake(); });
+  return reading_.Read([this] { requests_.Add([](CardRequests::Requests*) {}); });
 }
 
 std::vector<HardwareQueueStats> CardExecutor::queue_stats() const {
@@ -113,35 +116,57 @@ bool CardExecutor::RunOnce() {
   const bool had_input = observer_.HandleInput();
   HandleRequests();
   recovery_.LookAtCard();
-  if (recovery_.lost().ok()) {
-    std::optional<StopPlace> place;
-    const Status status = SubmitAndPoll(&place);
-    // A wait that a stop has cut short: the stop sees to the rest.
-    const bool stopped = !status.ok() && status.code() != StatusCode::kCancelled;
-    if (stopped && recovery_.CardIsThere()) recovery_.Recover(status, place);
-  }
+  RunCard(TimePoint::max());
+  recovery_.RecoverIfStopped();
   const Status& lost = recovery_.lost();
   if (!lost.ok()) recovery_.FailQueued(ResetError(std::string(StatusMessage(lost))));
   in_flight_.CheckQuiet();
   profiler_.Check();
-  return !EndRound(had_input);
+  bool idle = EndRound(had_input);
+  reading_.ReadIfRequested();
+  if (idle && options_.serve_debugger) idle = !options_.serve_debugger();
+  return !idle;
+}
+
+void CardExecutor::RunBorrowed() {
+  if (!requests_.borrowed()) return;
+  TakeRole();
+  const TimePoint until = clocks_.host.Now() + kBorrowedRounds;
+  bool more = true;
+  do {
+    heartbeat_.fetch_add(1, std::memory_order_relaxed);
+    requests_.TakeWake();
+    const bool had_input = observer_.HandleInput();
+    RunCard(until);
+    in_flight_.CheckQuiet();
+    more = !EndRound(had_input);
+  } while (more && recovery_.CardRuns() && clocks_.host.Now() < until);
+  LeaveRole();
+  requests_.Return(more || !recovery_.CardRuns(), NextDue());
 }
 
 bool CardExecutor::EndRound(bool had_input) {
+  const bool published = observer_.Publish();
   bool idle = !requests_.pending() && !observer_.has_input();
   for (HardwareQueue& queue : in_flight_.queues()) {
     idle = idle && queue.idle();
     queue.ShowDepths();
   }
-  const bool news = in_flight_.TakeNews() || had_input;
+  const bool news = in_flight_.TakeNews() || had_input || published;
   if (news) backoff_.Restart();
   if (news && options_.on_round_end) options_.on_round_end(idle);
-  reading_.ReadIfRequested();
-  if (idle && options_.serve_debugger) idle = !options_.serve_debugger();
   return idle;
 }
 
-Status CardExecutor::SubmitAndPoll(std::optional<StopPlace>* place) {
+void CardExecutor::RunCard(TimePoint until) {
+  if (!recovery_.CardRuns()) return;
+  std::optional<StopPlace> place;
+  const Status status = SubmitAndPoll(until, &place);
+  // A wait that a stop has cut short: the stop sees to the rest.
+  if (!status.ok() && status.code() != StatusCode::kCancelled) recovery_.SetStopped(status, place);
+}
+
+Status CardExecutor::SubmitAndPoll(TimePoint until, std::optional<StopPlace>* place) {
   const TimePoint now = clocks_.device.Now();
   bool busy = false;
   for (HardwareQueue& queue : in_flight_.queues()) {
@@ -153,7 +178,8 @@ Status CardExecutor::SubmitAndPoll(std::optional<StopPlace>* place) {
     busy = busy || !queue.in_flight.empty() || queue.refused != nullptr;
   }
   if (!busy) return OkStatus();
-  RETURN_IF_ERROR(card_->Poll([this] { return observer_.has_input(); }, &in_flight_.output()));
+  const auto interrupted = [&] { return observer_.has_input() || clocks_.host.Now() >= until; };
+  RETURN_IF_ERROR(card_->Poll(interrupted, &in_flight_.output()));
   in_flight_.Retire(clocks_.device.Now());
   return watchdog_.Check(clocks_.device.Now(), timeouts_.operation(), place);
 }
@@ -164,13 +190,25 @@ void CardExecutor::Start() {
   thread_ = std::thread([this] { ThreadMain(); });
 }
 
+void CardExecutor::TakeRole() {
+  if (options_.work_clock != nullptr) options_.work_clock->Take();
+  if (options_.on_role) options_.on_role(/*taken=*/true);
+}
+
+void CardExecutor::LeaveRole() {
+  if (options_.on_role) options_.on_role(/*taken=*/false);
+  if (options_.work_clock != nullptr) options_.work_clock->Leave();
+}
+
 void CardExecutor::ThreadMain() {
   if (options_.on_thread_start) options_.on_thread_start();
+  TakeRole();
   while (true) {
     const bool more = RunOnce();
-    if (requests_.stopping() && (!more || StopIsOverdue())) return;
+    if (requests_.stopping() && (!more || StopIsOverdue())) break;
     Pause(more);
   }
+  LeaveRole();
 }
 
 void CardExecutor::Pause(bool more) {
@@ -179,14 +217,19 @@ void CardExecutor::Pause(bool more) {
   const Duration pause = backoff_.Next(now);
   if (pause == Duration::zero()) return;
   const TimePoint tick = now + (profiler_.active() ? kProfileTick : options_.idle_tick);
-  const TimePoint until =
-      more ? now + pause : std::min({recovery_.next_look(), tick, observer_.InputDue()});
-  requests_.Sleep(until, more);
+  const TimePoint until = more ? now + pause : std::min(tick, NextDue());
+  const bool lend =
+      !more && recovery_.CardRuns() && !profiler_.active() && !options_.serve_debugger;
+  LeaveRole();
+  requests_.Sleep(until, more, lend);
+  TakeRole();
 }
 
 Status CardExecutor::KeepWaiting() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
-  if (observer_.HandleInput() && options_.on_round_end) options_.on_round_end(/*idle=*/false);
+  const bool had_input = observer_.HandleInput();
+  const bool news = observer_.Publish() || had_input;
+  if (news && options_.on_round_end) options_.on_round_end(/*idle=*/false);
   if (!StopIsOverdue()) return OkStatus();
   return Error(StatusCode::kCancelled, "the daemon stops and waits for the card no longer");
 }
@@ -196,6 +239,7 @@ Status CardExecutor::Stop(TimePoint deadline) {
   requests_.Stop(deadline);
   if (thread_.joinable()) {
     thread_.join();
+    if (options_.work_clock != nullptr) options_.work_clock->Take();
   } else {
     while (RunOnce() && clocks_.host.Now() < deadline) continue;
   }

@@ -1,10 +1,13 @@
 // The device thread and its round: input, submission, poll, retirement, deadlines, recovery. It alone touches the card.
+// While it sleeps, the thread that posts most input may run rounds in its place, as wake-ups would take longer than
+// they: short ones, which leave requests and recovery to the device thread itself.
 //
 // Other threads leave requests to it behind one mutex (CardRequests), and wake it for input of sessions, which its
 // observer handles. Everything else belongs to the device thread. With nothing outstanding it sleeps. It feeds and
 // watches the hardware queues concurrently; none waits for another but where a slice says so.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -51,6 +54,10 @@ class CardExecutor {
   void RequestQuiet(QuietRequest request);
   // There is input, or slices that might not be taken may be taken now.
   void Wake() { requests_.Wake(); }
+  // The calling thread promises to call RunBorrowed soon after every Wake that it calls. One thread; once.
+  void JoinAsBorrower() { requests_.JoinAsBorrower(); }
+  // Handles what it has woken a sleeping device thread for, for a while; wakes it for the rest.
+  void RunBorrowed();
   // Are there users of the card? (Device::SetInUse)
   void SetInUse(bool in_use);
   // `done` is called on the device thread.
@@ -79,15 +86,23 @@ class CardExecutor {
   // Callback of the card's waits: CANCELLED once the daemon has to stop.
   Status KeepWaiting();
 
+  // The holder of the role of the device thread.
+  void TakeRole();
+  void LeaveRole();
+  // Has the card run, if it does, at most until then.
+  void RunCard(TimePoint until);
+  // With an error `place` may say where the card stopped.
+  Status SubmitAndPoll(TimePoint until, std::optional<StopPlace>* place);
+  // Publishes what the round did; returns whether there is nothing more to do.
+  bool EndRound(bool had_input);
+  // When there is something to do, though nobody wakes the device thread.
+  TimePoint NextDue() const { return std::min(recovery_.next_look(), observer_.InputDue()); }
+
   // Device thread.
   void ThreadMain();
   void Pause(bool more);
   void HandleRequests();
   CardReading ReadCard();
-  // With an error `place` may say where the card stopped.
-  Status SubmitAndPoll(std::optional<StopPlace>* place);
-  // Publishes what the round did; returns whether there is nothing more to do.
-  bool EndRound(bool had_input);
 
   // Constant after construction.
   const std::unique_ptr<Card> card_;
@@ -101,7 +116,7 @@ class CardExecutor {
   PublishedReading reading_;
   CardRequests requests_;
 
-  // Device thread only, but for the figures of `in_flight_`.
+  // The holder of the role only, but for the figures of `in_flight_`.
   InFlight in_flight_;
   Profiler profiler_;
   Submission submission_;

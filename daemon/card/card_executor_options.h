@@ -8,6 +8,7 @@
 
 #include "daemon/hang/hang_report.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/role_cpu_clock.h"
 #include "runtime/device/card_health.h"
 
 namespace ttfd {
@@ -32,9 +33,9 @@ struct CardExecutorOptions {
   // The card's time, which stops while a debugger has stopped the card: what its timeouts are measured
   // with. Null: the executor's own clock. Outlives the executor.
   Clock* device_clock = nullptr;
-  // The clock that slices are charged by, read on the device thread. A device that runs on that thread stops when the
-  // thread does, and no user pays for that. Null: the card's time. Outlives the executor.
-  Clock* work_clock = nullptr;
+  // The clock that slices are charged by. A device that runs on the device thread stops when the thread does, and no
+  // user pays for that. Null: the card's time. Outlives the executor.
+  RoleCpuClock* work_clock = nullptr;
   // Keeper that receives hang reports; null: they are only logged. Outlives the executor.
   HangKeeper* hangs = nullptr;
   // Device thread, when it has nothing to do: serves a debugger that shares it. True: it is to be called
@@ -44,9 +45,11 @@ struct CardExecutorOptions {
   std::function<void(bool in_use)> set_in_use;
   // Device thread: Device::ReadHealth.
   std::function<std::optional<CardHealth>()> read_health = [] { return std::nullopt; };
-  // Device thread, once when it starts and at the end of every round in which sessions received
-  // something; idle: nothing else to do.
+  // Device thread, once when it starts.
   std::function<void()> on_thread_start;
+  // The calling thread has the role of the device thread from here on, or has it no more (CardExecutor::RunBorrowed).
+  std::function<void(bool taken)> on_role;
+  // At the end of every round in which sessions received something; idle: nothing else to do.
   std::function<void(bool idle)> on_round_end;
 };
 

@@ -1,9 +1,11 @@
-// Requests of other threads to the device thread, and the sleep from which these wake it.
+// Requests of other threads to the device thread, the sleep from which these wake it, and the role of the device thread,
+// which one other thread may borrow meanwhile.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,12 +34,18 @@ class CardRequests {
     MutexLock lock(&mu_);
     add(&requests_);
     added_.store(true, std::memory_order_release);
-    if (asleep_) wake_.NotifyOne();
+    if (asleep()) wake_.NotifyOne();
   }
-  // Without a lock, but to wake a thread that sleeps.
+  // Has the device thread look for work. No thread is woken if the borrower calls this while the role is lent: it has
+  // the role then. Without a lock, but to wake a thread that sleeps.
   void Wake() ABSL_LOCKS_EXCLUDED(mu_) {
     woken_.store(true);
-    if (!asleep_.load()) return;
+    Holder holder = holder_.load();
+    if (holder == Holder::kLent && std::this_thread::get_id() == borrower_.load() &&
+        holder_.compare_exchange_strong(holder, Holder::kBorrower)) {
+      return;
+    }
+    if (holder == Holder::kDeviceThread || holder == Holder::kBorrower) return;
     MutexLock lock(&mu_);
     wake_.NotifyOne();
   }
@@ -46,7 +54,7 @@ class CardRequests {
     SetStopTime(by);
     MutexLock lock(&mu_);
     stopping_.store(true, std::memory_order_release);
-    if (asleep_) wake_.NotifyOne();
+    if (asleep()) wake_.NotifyOne();
   }
   void SetStopTime(TimePoint by) {
     stop_by_.store(by.time_since_epoch().count(), std::memory_order_relaxed);
@@ -56,34 +64,74 @@ class CardRequests {
     return stopping() && now.time_since_epoch().count() >= stop_by_.load(std::memory_order_relaxed);
   }
 
-  // ---- Device thread.
+  // ---- The borrower.
+
+  // The calling thread promises to look whether it has the role after every Wake that it calls, and to return it soon.
+  void JoinAsBorrower() { borrower_ = std::this_thread::get_id(); }
+  bool borrowed() const { return holder_.load() == Holder::kBorrower; }
+  // Returns the role. `more`: there is something left to do. `until`: when there is, at the latest.
+  void Return(bool more, TimePoint until) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    holder_ = Holder::kLent;  // before it looks: a Wake that comes after that notifies
+    if (more || returns_ || pending() || stopping() || until < until_) wake_.NotifyOne();
+  }
+
+  // ---- The holder of the role.
 
   // Woken, or something was added, since the last Take.
   bool pending() const { return woken_.load() || added_.load(std::memory_order_acquire); }
+  // It has been woken, and looks for work now. What was added stays.
+  void TakeWake() { woken_.store(false); }
+
+  // ---- Device thread.
+
   Requests Take() ABSL_LOCKS_EXCLUDED(mu_) {
-    woken_.store(false);
+    TakeWake();
     if (!added_.load(std::memory_order_acquire)) return {};
     MutexLock lock(&mu_);
     added_.store(false, std::memory_order_relaxed);
     return std::exchange(requests_, {});
   }
-  // Until it is woken. `busy`: there is work, for which a thread that is to stop continues.
-  void Sleep(TimePoint until, bool busy) ABSL_LOCKS_EXCLUDED(mu_) {
+  // Until it is woken. `busy`: there is work, for which a thread that is to stop continues. `lend`: the borrower may
+  // have the role meanwhile.
+  void Sleep(TimePoint until, bool busy, bool lend) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
-    asleep_ = true;  // before it looks: a Wake that comes after that notifies
+    until_ = until;
+    holder_ = lend ? Holder::kLent
+                   : Holder::kNone;  // before it looks: a Wake that comes after that notifies
     if (!pending() && (busy || !stopping())) wake_.WaitUntil(&mu_, until);
-    asleep_ = false;
+    returns_ = true;
+    while (!TakeRole()) wake_.WaitUntil(&mu_, TimePoint::max());  // the borrower returns it soon
+    returns_ = false;
   }
 
  private:
+  // Holder of the role of the device thread.
+  enum class Holder {
+    kDeviceThread,
+    kNone,  // it sleeps
+    kLent,  // it sleeps, and the borrower may take the role
+    kBorrower,
+  };
+
+  bool asleep() const { return holder_.load() != Holder::kDeviceThread; }
+  bool TakeRole() {
+    Holder holder = holder_.load();
+    return holder != Holder::kBorrower &&
+           holder_.compare_exchange_strong(holder, Holder::kDeviceThread);
+  }
+
   std::atomic<bool> woken_{false};
-  std::atomic<bool> added_{false};   // set under mu_
-  std::atomic<bool> asleep_{false};  // set under mu_
+  std::atomic<bool> added_{false};  // set under mu_
+  std::atomic<Holder> holder_{Holder::kDeviceThread};
+  std::atomic<std::thread::id> borrower_{};
   std::atomic<bool> stopping_{false};
   std::atomic<TimePoint::rep> stop_by_{TimePoint::max().time_since_epoch().count()};
   Mutex mu_;
   CondVar wake_;
   Requests requests_ ABSL_GUARDED_BY(mu_);
+  TimePoint until_ ABSL_GUARDED_BY(mu_);       // of the sleep
+  bool returns_ ABSL_GUARDED_BY(mu_) = false;  // the sleep is over but for the borrower
 };
 
 }  // namespace ttfd

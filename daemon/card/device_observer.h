@@ -22,6 +22,9 @@ class DeviceObserver {
   // Handles some of what clients have sent; at the start of each round, and again and again while the card is waited
   // for. True: there was some. The thread that adds input calls CardExecutor::Wake.
   virtual bool HandleInput() { return false; }
+  // Publishes what has changed for clients since it was called last: at the end of each round, and after HandleInput
+  // while the card is waited for. False: nothing has.
+  virtual bool Publish() { return false; }
   // When HandleInput is to be called at the latest. TimePoint::min(): there is input, the device thread does not sleep.
   virtual TimePoint InputDue() const { return TimePoint::max(); }
   bool has_input() const { return InputDue() == TimePoint::min(); }

@@ -82,6 +82,11 @@ HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
   return nullptr;
 }
 
+void Recovery::RecoverIfStopped() {
+  const std::optional<Stop> stop = std::exchange(stop_, std::nullopt);
+  if (stop.has_value() && CardIsThere()) Recover(stop->why, stop->place);
+}
+
 // Other sessions receive nothing, unless the reset took something from them; and then what happened, but not in whose
 // code.
 void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place) {
@@ -141,6 +146,7 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
 }
 
 Status Recovery::Reset(const std::string& why) {
+  stop_.reset();
   const CardStop stop = HaltCard();
   const SliceError error = ResetError("the card was " + why);
   if (lost_.ok() && parts_.card.device_info().memory_survives_reset) {

@@ -34,20 +34,31 @@ class Recovery {
 
   // Not OK: the card is lost, until it is found again where another process took it away, else until Reset.
   const Status& lost() const { return lost_; }
-  // The card hung or faulted. `place`: none if it reported that itself.
-  void Recover(const Status& why, const std::optional<StopPlace>& place);
+  // The card hung or faulted: it runs no more until RecoverIfStopped. `place`: none if it reported that itself.
+  void SetStopped(const Status& why, const std::optional<StopPlace>& place) {
+    stop_ = {why, place};
+  }
+  // Neither lost nor stopped.
+  bool CardRuns() const { return lost_.ok() && !stop_.has_value(); }
+  void RecoverIfStopped();
   // The administrator's reset. "reset by the administrator"
   Status Reset(const std::string& why);
   // Once a second: is the card still there, or there again? Call before `next_look`.
   void LookAtCard();
   TimePoint next_look() const { return next_look_; }
-  // False: it is lost from now on.
-  bool CardIsThere();
 
   // Everything that has not started, when there is no card to run it.
   void FailQueued(const SliceError& error);
 
  private:
+  struct Stop {
+    Status why;
+    std::optional<StopPlace> place;
+  };
+
+  // False: it is lost from now on.
+  bool CardIsThere();
+  void Recover(const Status& why, const std::optional<StopPlace>& place);
   CardStop HaltCard();
   std::vector<StoppedSlice> Stopped(const CardStop& stop);
   // Ends and requeues all slices but the offender. `error`: of those that were interrupted.
@@ -62,6 +73,7 @@ class Recovery {
 
   const Parts parts_;
   Status lost_;
+  std::optional<Stop> stop_;
   TimePoint next_look_;
   uint32_t boots_tried_ = 0;  // of the last recovery
 };

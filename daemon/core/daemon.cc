@@ -68,6 +68,7 @@ Sessions::Parts Daemon::MakeSessionParts() {
   return {clock_,
           host_work_,
           input_,
+          changed_,
           timers_,
           [this](bool in_use) { executor_.SetInUse(in_use); },
           [this](SessionQueue& queue) { NextSliceChanged(queue); },
@@ -104,7 +105,9 @@ Status Daemon::Start() {
 Status Daemon::Stop(TimePoint deadline) {
   drain_.Stop();
   host_work_.Stop();
-  return executor_.Stop(deadline);
+  const Status stopped = executor_.Stop(deadline);
+  changed_.PublishAll();
+  return stopped;
 }
 
 StatusOr<std::shared_ptr<SessionPort>> Daemon::Open(const PeerIdentity& peer,
@@ -155,6 +158,7 @@ TimePoint Daemon::InputDue() const { return input_.any() ? TimePoint::min() : ti
 void Daemon::HandleAllInput() {
   do {
     while (has_input()) HandleInput();
+    Publish();
   } while (host_work_.RunOne());
 }
 

@@ -81,6 +81,8 @@ class Daemon final : public DaemonService, private DeviceObserver {
                                               SessionOutput* output,
                                               std::shared_ptr<SessionTransport> transport) override;
   Admin& admin() override { return admin_; }
+  void JoinAsPoller() override { executor_.JoinAsBorrower(); }
+  void RunDeviceRounds() override { executor_.RunBorrowed(); }
 
  private:
   Daemon(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options);
@@ -94,6 +96,7 @@ class Daemon final : public DaemonService, private DeviceObserver {
     sessions_.CountHang(session, report);
   }
   bool HandleInput() override;
+  bool Publish() override { return changed_.PublishAll(); }
   TimePoint InputDue() const override;
 
   Clock& clock_;
@@ -108,6 +111,7 @@ class Daemon final : public DaemonService, private DeviceObserver {
   HeapTrimmer trimmer_;
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   InputTurns input_;
+  ChangedSessions changed_;
   CardExecutor executor_;
   HostWork host_work_;
   AdminFacade admin_;

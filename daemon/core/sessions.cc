@@ -25,6 +25,7 @@ Sessions::Sessions(const Parts& parts, Options options)
                      parts.clock,
                      parts.host_work,
                      parts.input,
+                     parts.changed,
                      deadlines_,
                      quarantine_,
                      commands_ended_,

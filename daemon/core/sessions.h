@@ -37,6 +37,7 @@ class Sessions {
     Clock& clock;
     HostWork& host_work;
     InputTurns& input;
+    ChangedSessions& changed;
     Timers& timers;
     std::function<void(bool)> set_in_use;
     std::function<void(SessionQueue&)> next_slice_changed;

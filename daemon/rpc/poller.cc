@@ -16,8 +16,9 @@ void Poller::Register(grpc::ServerBuilder* builder) {
   queue_ = builder->AddCompletionQueue();
 }
 
-void Poller::Start(Methods methods) {
+void Poller::Start(Methods methods, Hooks hooks) {
   methods_ = std::move(methods);
+  hooks_ = std::move(hooks);
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -46,6 +47,7 @@ std::shared_ptr<CallHandler> Poller::Handle(ServerCall& call) {
 
 void Poller::Loop() {
   thread_id_ = std::this_thread::get_id();
+  hooks_.started();
   AwaitClient();
   while (true) {
     gpr_timespec until = gpr_inf_future(GPR_CLOCK_MONOTONIC);
@@ -61,6 +63,7 @@ void Poller::Loop() {
     if (next == grpc::CompletionQueue::SHUTDOWN) return;
     if (next == grpc::CompletionQueue::GOT_EVENT) static_cast<CompletionTag*>(tag)->Complete(ok);
     if (next_due_ != TimePoint::max()) RunDue(clock_.Now());
+    hooks_.handled();
     // No operation may be started at gRPC from here on: there are no calls, and no task can be posted.
     if (closing_ && calls_.empty()) {
       closing_ = false;

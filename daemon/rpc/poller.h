@@ -38,8 +38,13 @@ class Poller {
 
   // Before the server is built, which outlives the poller's Stop.
   void Register(grpc::ServerBuilder* builder);
+  // Functions that the poller thread calls: when it starts, and after everything that it has handled.
+  struct Hooks {
+    std::function<void()> started;
+    std::function<void()> handled;
+  };
   // After that. Calls of methods that are not in `methods` end with UNIMPLEMENTED.
-  void Start(Methods methods);
+  void Start(Methods methods, Hooks hooks);
   // After the server was shut down: handles what is left of its calls, and ends the thread.
   void Stop();
 
@@ -66,6 +71,7 @@ class Poller {
 
   Clock& clock_;
   Methods methods_;
+  Hooks hooks_;
   grpc::AsyncGenericService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   grpc::Alarm alarm_;  // set by tasks_

@@ -52,6 +52,11 @@ void PollerTasks::Stop() {
   dropped.swap(queue_);
 }
 
+void PollerTasks::SetDeviceThread(bool calling) {
+  EndOfRound(/*idle=*/false);
+  device_thread_ = calling ? std::this_thread::get_id() : std::thread::id();
+}
+
 void PollerTasks::EndOfRound(bool idle) {
   if (idle && of_round_.size() <= kRunByDeviceThread) {
     Tasks tasks = std::exchange(of_round_, {});

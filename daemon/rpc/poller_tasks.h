@@ -39,9 +39,9 @@ class PollerTasks {
 
   // ---- The device thread.
 
-  // Promises that the calling thread, the device thread from here on, calls EndOfRound soon after every Post it does:
-  // no thread is woken before that. Once, before its first Post.
-  void JoinAsDeviceThread() { device_thread_ = std::this_thread::get_id(); }
+  // `calling`: the calling thread is the device thread from here on, and promises to call EndOfRound soon after every
+  // Post it does: no thread is woken before that. Else it is that no more, and there is none.
+  void SetDeviceThread(bool calling) ABSL_LOCKS_EXCLUDED(mu_);
   // With `idle` (nothing else to do) runs its tasks right here: a hand-over to another thread costs 7 us to give and
   // 23 us until it runs. Without, or if there are many, hands them to the poller thread. A task that a task posts goes
   // there always.

@@ -167,7 +167,9 @@ class RpcServerImpl final : public RpcServer {
     admin_.AddTo(&methods);
     health_.AddTo(&methods);
     reflection_.AddTo(&methods);
-    poller_.Start(std::move(methods));
+    DaemonService& service = *environment_.stream.service;
+    poller_.Start(std::move(methods), {[&service] { service.JoinAsPoller(); },
+                                       [&service] { service.RunDeviceRounds(); }});
     SetServing(true);
     return OkStatus();
   }
@@ -219,7 +221,7 @@ class RpcServerImpl final : public RpcServer {
     server_.reset();
   }
 
-  void JoinAsDeviceThread() override { poller_.tasks()->JoinAsDeviceThread(); }
+  void SetDeviceThread(bool calling) override { poller_.tasks()->SetDeviceThread(calling); }
   void EndOfDeviceRound(bool idle) override { poller_.tasks()->EndOfRound(idle); }
 
  private:

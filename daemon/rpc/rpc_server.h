@@ -55,7 +55,7 @@ class RpcServer {
   virtual void Stop(Duration drain) = 0;
 
   // For the device thread, as of PollerTasks.
-  virtual void JoinAsDeviceThread() = 0;
+  virtual void SetDeviceThread(bool calling) = 0;
   virtual void EndOfDeviceRound(bool idle) = 0;
 };
 

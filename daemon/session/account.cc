@@ -38,12 +38,11 @@ Duration WaitHistogram::Quantile(double part) const {
   return max_;
 }
 
-void SessionAccount::Add(const Slice& ended) {
+void CardUse::Add(const Slice& ended) {
   device_time += ended.times.device_time;
   longest_work = std::max(longest_work, ended.times.device_time);
   launches += ended.launches;
   if (!ended.runs_kernels()) (ended.read ? bytes_read : bytes_written) += ended.bytes;
-  if (ended.first) waits.Add(ended.times.began - ended.times.arrived);
 }
 
 }  // namespace ttfd

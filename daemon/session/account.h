@@ -35,14 +35,12 @@ class WaitHistogram {
 };
 
 // Not thread-safe.
-struct SessionAccount {
+struct CardUse {
   Duration device_time{};
   Duration longest_work{};  // the most that one launch, replay or slice of a transfer had the card
   uint64_t launches = 0;
   uint64_t bytes_written = 0;  // into device memory: also zeros and copies
   uint64_t bytes_read = 0;
-  // Waits of commands that need the card, from their arrival until the card began with them.
-  WaitHistogram waits;
 
   void Add(const Slice& ended);
 };

@@ -21,7 +21,7 @@ OperationPipeline::OperationPipeline(const SessionLimits& limits, CardResources&
       handles_(limits, use_, share.session),
       frees_(handles_),
       rollback_(handles_, frees_),
-      queues_(outbox, share),
+      queues_(share),
       preparer_(card, handles_, frees_, share.uid),
       slices_(limits, outbox, timeouts, use_, queues_),
       decoder_(

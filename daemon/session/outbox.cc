@@ -57,12 +57,6 @@ void Outbox::SetOpenError(uint32_t queue, const ErrorReply& error) {
   buffer_.SetOpenError(queue, error);
 }
 
-void Outbox::SetProgress(uint32_t queue, uint64_t value, uint64_t cost) {
-  MutexLock lock(&mu_);
-  buffer_.SetProgress(queue, value);
-  unreported_cost_ += cost;
-}
-
 void Outbox::SetWaiting(const LeaseWaitReply& wait) {
   MutexLock lock(&mu_);
   buffer_.SetWaiting(wait);
@@ -83,11 +77,15 @@ void Outbox::ReleaseEnded(uint64_t cost) {
   }
 }
 
-void Outbox::Announce(const Activity& session) {
+bool Outbox::Announce(const Activity& session, Progress* progress) {
   MutexLock lock(&mu_);
+  for (const QueuePosition& queue : progress->queues) buffer_.SetProgress(queue.queue, queue.value);
+  progress->queues.clear();
+  unreported_cost_ += std::exchange(progress->cost, 0);
   activity_ = session;
-  if (!connection_.connected()) return;
-  AnnounceLocked(WindowDue(window_.Advance(buffer_.text_bytes())));
+  const bool taken = buffer_.TestAndClearTaken();
+  if (connection_.connected()) AnnounceLocked(WindowDue(window_.Advance(buffer_.text_bytes())));
+  return taken && session.awaits_take;
 }
 
 void Outbox::AnnounceLocked(bool window_due) {
@@ -145,6 +143,7 @@ SessionOutputBatch Outbox::Take(const SessionOutput* from, uint64_t max_bytes, b
       batch.empty() || (!batch.has_welcome && buffer_.empty() && !ends_after_output_ && !end_);
   if (batch.last) announced_ = false;
   *wake = activity_.awaits_take || (batch.last && window.reduced);
+  if (*wake) buffer_.TestAndClearTaken();
   return batch;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/api/session_port.h"
 #include "daemon/session/output_buffer.h"
@@ -48,8 +49,6 @@ class Outbox {
   void AddError(uint32_t queue, uint64_t first_value, uint64_t last_value, const ErrorReply& error)
       ABSL_LOCKS_EXCLUDED(mu_);
   void SetOpenError(uint32_t queue, const ErrorReply& error) ABSL_LOCKS_EXCLUDED(mu_);
-  // Everything of the queue up to this value has ended. The last command held `cost`: see ReleaseEnded.
-  void SetProgress(uint32_t queue, uint64_t value, uint64_t cost) ABSL_LOCKS_EXCLUDED(mu_);
   void SetWaiting(const LeaseWaitReply& wait) ABSL_LOCKS_EXCLUDED(mu_);
   void SetWelcome(std::string lease_token) ABSL_LOCKS_EXCLUDED(mu_);
   // A command that held so much of the window has ended. It is released once the client has taken its results, which
@@ -60,8 +59,14 @@ class Outbox {
     bool idle = true;  // nothing of it is under way, so that nothing more is released by itself
     bool awaits_take = false;  // Take is to wake it
   };
-  // Grants what has been released, and notifies the connection if there is something for it.
-  void Announce(const Activity& session) ABSL_LOCKS_EXCLUDED(mu_);
+  // Commands that have ended: everything of these queues up to these values.
+  struct Progress {
+    std::vector<QueuePosition> queues;
+    uint64_t cost = 0;  // they held so much of the window: see ReleaseEnded
+  };
+  // Adds the progress, which is empty then. Grants what has been released, and notifies the connection if there is
+  // something for it. True: the session awaits a Take, and one since the last Announce has not woken it.
+  bool Announce(const Activity& session, Progress* progress) ABSL_LOCKS_EXCLUDED(mu_);
   // The session is to end when everything has been taken and acknowledged.
   void EndAfterOutput() ABSL_LOCKS_EXCLUDED(mu_);
   // That is so.

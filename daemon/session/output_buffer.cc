@@ -83,6 +83,7 @@ bool OutputBuffer::empty() const {
 }
 
 SessionOutputBatch OutputBuffer::Take(uint64_t max_bytes) {
+  taken_ = taken_ || !empty();
   SessionOutputBatch batch;
   batch.has_welcome = welcome_.has_value();
   if (batch.has_welcome) {

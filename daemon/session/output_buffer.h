@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/api/reply.h"
@@ -35,6 +36,8 @@ class OutputBuffer {
 
   // One message's content: at least one chunk if there is data, further ones while they fit `max_bytes`.
   SessionOutputBatch Take(uint64_t max_bytes);
+  // A Take since the last call has returned something.
+  bool TestAndClearTaken() { return std::exchange(taken_, false); }
 
   bool empty() const;
   bool has_welcome() const { return welcome_.has_value(); }
@@ -71,6 +74,7 @@ class OutputBuffer {
   bool progress_changed_ = false;
   std::optional<LeaseWaitReply> waiting_;
   std::optional<std::string> welcome_;  // its lease token
+  bool taken_ = false;
 };
 
 }  // namespace ttfd

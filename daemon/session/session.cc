@@ -131,15 +131,22 @@ void Session::Advance() {
   parts_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
                                   std::memory_order_relaxed);
   EndIfDrained();
-  if (phase_ == Phase::kFinishing && NothingLeft()) channel_.outbox().EndAfterOutput();
-  PublishFigures();
-  Announce();
   ScheduleCheck();
+  Changed();
 }
 
-void Session::Announce() {
-  channel_.outbox().Announce(
-      {!pipeline_.busy(), draining_ || pipeline_.queues().wait_for_output()});
+void Session::Changed() {
+  if (!std::exchange(changed_, true)) parts_.changed.Add(shared_from_this());
+}
+
+// A client that knows of progress also finds it in the figures.
+void Session::Publish() {
+  changed_ = false;
+  PublishFigures();
+  SessionQueues& queues = pipeline_.queues();
+  const Outbox::Activity activity{!pipeline_.busy(), draining_ || queues.wait_for_output()};
+  if (channel_.outbox().Announce(activity, &queues.progress())) channel_.Wake();
+  if (phase_ == Phase::kFinishing && NothingLeft()) channel_.outbox().EndAfterOutput();
 }
 
 void Session::ScheduleCheck() {
@@ -158,8 +165,8 @@ bool Session::WaitsForData() const { return !detached() && pipeline_.queues().wa
 // A detached client does not hold up the daemon's end with results it has not received.
 void Session::EndIfDrained() {
   if (!draining_ || !open() || !NothingLeft()) return;
-  if (detached() || (phase_ == Phase::kActive && channel_.outbox().empty()))
-    End(ToStatus(DrainingError()));
+  const bool all_taken = pipeline_.queues().progress().queues.empty() && channel_.outbox().empty();
+  if (detached() || (phase_ == Phase::kActive && all_taken)) End(ToStatus(DrainingError()));
 }
 
 // ---- the device thread
@@ -174,7 +181,7 @@ Slice Session::Submitted(SessionQueue& queue, const Ticket& ticket) {
   Slice slice = pipeline_.Submitted(queue, ticket);
   PassHostWorkOn();
   ListSlices();
-  if (pipeline_.queues().wait_for_output()) Announce();
+  if (pipeline_.queues().wait_for_output()) Changed();
   return slice;
 }
 
@@ -204,7 +211,7 @@ void Session::Requeue(const Ticket& ticket, Slice slice) {
 
 void Session::Printed(const Slice& slice, KernelPrint print) {
   pipeline_.Printed(*slice.operation, std::move(print));
-  Announce();
+  Changed();
 }
 
 // ---- the end
@@ -250,14 +257,13 @@ void Session::LeaseGranted(std::string token) {
   deadlines_.CommandSeen(parts_.clock.Now());
   channel_.inbox().Open();
   channel_.outbox().SetWelcome(std::move(token));
-  PublishFigures();
-  Announce();
+  Changed();
 }
 
 void Session::NotifyWaiting(const LeaseWaitReply& wait) {
   if (!open() || (wait.position != 0 && !waiting_)) return;
   channel_.outbox().SetWaiting(wait);
-  Announce();
+  Changed();
 }
 
 TimePoint Session::LastAtWork(TimePoint now) const {

@@ -58,6 +58,8 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   // Handles input that was posted until the budget is spent. False: there is none left.
   bool HandleInput(InputBudget* budget);
+  // Publishes figures and output of what has changed (ChangedSessions), and ends what ends with it.
+  void Publish();
 
   // Client that is charged, for reports and the log; constant.
   const SessionClient& client() const { return client_; }
@@ -107,11 +109,12 @@ class Session final : public std::enable_shared_from_this<Session> {
   void CheckConnection();
   // False: there is no message.
   bool HandleMessage(InputBudget* budget);
-  // After every change: begins what is ready, passes host work on, lists slices, notifies the connection.
+  // After every change: begins what is ready, passes host work on, lists slices.
   void Advance();
+  // Has Publish called at the end of the round.
+  void Changed();
   void PassHostWorkOn();
   void ListSlices();
-  void Announce();
   void ScheduleCheck();
   void EndIfDrained();
   void ReleaseIfIdle();
@@ -137,6 +140,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   Phase phase_ = Phase::kActive;
   bool waiting_;  // for its lease
   bool draining_ = false;
+  bool changed_ = false;  // Publish will be called
   uint64_t connection_changes_ = 0;
   uint64_t ended_counted_ = 0;  // in parts_.commands_ended
 };

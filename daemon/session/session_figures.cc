@@ -31,28 +31,31 @@ SessionFigures::SessionFigures(const SessionShare& share, const SessionClient& c
   info_.priority = share.priority;
 }
 
+void SessionFigures::Add(std::span<const Slice> ended) {
+  for (const Slice& slice : ended) {
+    use_.Add(slice);
+    if (slice.first) new_waits_.push_back(slice.times.began - slice.times.arrived);
+  }
+}
+
 void SessionFigures::Publish(absl::FunctionRef<void(SessionInfoReply*)> change) {
   MutexLock lock(&mu_);
   change(&info_);
-}
-
-void SessionFigures::Add(std::span<const Slice> ended) {
-  MutexLock lock(&mu_);
-  for (const Slice& slice : ended) account_.Add(slice);
+  info_.device_ns = Nanoseconds(use_.device_time);
+  info_.longest_work_ns = Nanoseconds(use_.longest_work);
+  info_.launches = use_.launches;
+  info_.bytes_written = use_.bytes_written;
+  info_.bytes_read = use_.bytes_read;
+  for (const Duration wait : new_waits_) waits_.Add(wait);
+  new_waits_.clear();
 }
 
 SessionInfoReply SessionFigures::Info(TimePoint now, bool output) const {
   MutexLock lock(&mu_);
   SessionInfoReply info = info_;
   info.waits_for = WaitOf(info.state, info.waits_for, output);
-  info.device_ns = Nanoseconds(account_.device_time);
-  info.longest_work_ns = Nanoseconds(account_.longest_work);
-  info.launches = account_.launches;
-  info.bytes_written = account_.bytes_written;
-  info.bytes_read = account_.bytes_read;
-  info.waits = {account_.waits.count(), Nanoseconds(account_.waits.total()),
-                Nanoseconds(account_.waits.Quantile(0.5)),
-                Nanoseconds(account_.waits.Quantile(0.99)), Nanoseconds(account_.waits.max())};
+  info.waits = {waits_.count(), Nanoseconds(waits_.total()), Nanoseconds(waits_.Quantile(0.5)),
+                Nanoseconds(waits_.Quantile(0.99)), Nanoseconds(waits_.max())};
   info.connected_ms = static_cast<uint64_t>((now - opened_) / std::chrono::milliseconds(1));
   return info;
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemon/api/reply.h"
+#include "daemon/session/changed_sessions.h"
 #include "daemon/session/host_work.h"
 #include "daemon/session/input_turns.h"
 #include "daemon/session/quarantine.h"
@@ -26,6 +27,7 @@ struct SessionParts {
   Clock& clock;
   HostWork& host_work;
   InputTurns& input;
+  ChangedSessions& changed;
   Timer& deadlines;                       // calls Session::CheckDeadlines of all
   const Quarantine& quarantine;           // device thread
   std::atomic<uint64_t>& commands_ended;  // of all sessions, also of those that have ended

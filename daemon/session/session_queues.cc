@@ -17,7 +17,13 @@ SessionQueue* SessionQueues::Find(uint32_t queue) {
 void SessionQueues::End(SessionQueue& queue, uint64_t value, uint64_t commands, uint64_t cost) {
   commands_ended_ += commands;
   queue.completed = value;
-  outbox_.SetProgress(queue.id, value, cost);
+  progress_.cost += cost;
+  for (QueuePosition& known : progress_.queues) {
+    if (known.queue != queue.id) continue;
+    known.value = value;
+    return;
+  }
+  progress_.queues.push_back({queue.id, value});
 }
 
 Refusal SessionQueues::CheckWait(const QueuePosition& wait) const {

@@ -14,8 +14,8 @@ namespace ttfd {
 // Device thread.
 class SessionQueues {
  public:
-  // Both outlive the queues.
-  SessionQueues(Outbox& outbox, const SessionShare& share) : outbox_(outbox), share_(share) {}
+  // `share` outlives the queues.
+  explicit SessionQueues(const SessionShare& share) : share_(share) {}
 
   std::map<uint32_t, SessionQueue>& all() { return queues_; }
   const std::map<uint32_t, SessionQueue>& all() const { return queues_; }
@@ -31,6 +31,8 @@ class SessionQueues {
   // Everything up to this value has ended, so many commands; the last of them held so much of the window.
   void End(SessionQueue& queue, uint64_t value, uint64_t commands, uint64_t cost);
   uint64_t commands_ended() const { return commands_ended_; }
+  // Progress that the outbox does not have yet: Outbox::Announce takes it.
+  Outbox::Progress& progress() { return progress_; }
 
   // Why a command that its client made wait for this value does not run; none: the value ended well, or has not ended.
   Refusal CheckWait(const QueuePosition& wait) const;
@@ -63,10 +65,10 @@ class SessionQueues {
   // Grows whenever a queue fails, or is known to.
   uint64_t failures() const;
 
-  Outbox& outbox_;
   const SessionShare& share_;
   std::map<uint32_t, SessionQueue> queues_;
   uint64_t commands_ended_ = 0;
+  Outbox::Progress progress_;
   TimePoint next_deadline_ = TimePoint::max();
 };
 

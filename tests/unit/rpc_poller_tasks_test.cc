@@ -81,7 +81,7 @@ TEST(PollerTasks, WakeOnceUntilTheyRun) {
 TEST(PollerTasks, OfAnIdleDeviceThreadRunThereAndOfABusyOneDoNot) {
   int wakes = 0;
   PollerTasks tasks([&] { ++wakes; });
-  tasks.JoinAsDeviceThread();
+  tasks.SetDeviceThread(true);
   const auto task = std::make_shared<CountingTask>();
   tasks.Post(task);
   EXPECT_EQ(task->runs, 0) << "before the end of the round";
@@ -102,11 +102,18 @@ TEST(PollerTasks, OfAnIdleDeviceThreadRunThereAndOfABusyOneDoNot) {
   EXPECT_EQ(wakes, 1);
   tasks.RunAll();
   EXPECT_EQ(task->runs, 2);
+
+  tasks.Post(task);
+  tasks.SetDeviceThread(false);
+  EXPECT_EQ(wakes, 2) << "nothing is left with a thread that is the device thread no more";
+  tasks.RunAll();
+  tasks.Post(task);
+  EXPECT_EQ(wakes, 3);
 }
 
 TEST(PollerTasks, GoToThePollerThreadIfATaskPostsThemOrThereAreMany) {
   PollerTasks tasks([] {});
-  tasks.JoinAsDeviceThread();
+  tasks.SetDeviceThread(true);
   const auto again = std::make_shared<CountingTask>();
   again->then = [&] {
     if (again->runs == 1) tasks.Post(again);

@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "daemon/session/account.h"
+#include "daemon/session/session_figures.h"
 #include "tests/support/random.h"
 
 namespace ttfd::session_account_test {
@@ -52,37 +56,42 @@ TEST(WaitHistogram, TheLongestWaitsHaveAPlace) {
   EXPECT_EQ(waits.max(), std::chrono::hours(1000));
 }
 
-TEST(SessionAccount, ACommandWaitsOnceHoweverManySlicesItHas) {
-  SessionAccount account;
-  Slice slice;
-  slice.bytes = 100;
-  slice.times.arrived = TimePoint(microseconds(10));
-  slice.times.began = TimePoint(microseconds(30));
-  slice.times.device_time = microseconds(7);
-  account.Add(slice);
-  slice.first = false;
-  slice.times.began = TimePoint(microseconds(500));
-  slice.times.device_time = microseconds(9);
-  account.Add(slice);
-  EXPECT_EQ(account.waits.count(), 1u);
-  EXPECT_EQ(account.waits.max(), microseconds(20));
-  EXPECT_EQ(account.device_time, microseconds(16));
-  EXPECT_EQ(account.longest_work, microseconds(9));
-  EXPECT_EQ(account.bytes_written, 200u);
+// Figures of a session after these slices have ended.
+SessionInfoReply After(std::span<const Slice> ended) {
+  SessionFigures figures(SessionShare{}, SessionClient{}, TimePoint());
+  figures.Add(ended);
+  EXPECT_EQ(figures.Info(TimePoint(), false).device_ns, 0u);
+  figures.Publish([](SessionInfoReply*) {});
+  figures.Publish([](SessionInfoReply*) {});
+  return figures.Info(TimePoint(), false);
 }
 
-TEST(SessionAccount, LaunchesAndReadsAreCountedApart) {
-  SessionAccount account;
-  Slice read;
-  read.bytes = 64;
-  read.read = std::make_unique<ReadPart>(nullptr, 0, 64);
-  account.Add(read);
-  Slice replay;
-  replay.launches = 50;
-  account.Add(replay);
-  EXPECT_EQ(account.bytes_read, 64u);
-  EXPECT_EQ(account.bytes_written, 0u);
-  EXPECT_EQ(account.launches, 50u);
+TEST(SessionFigures, ACommandWaitsOnceHoweverManySlicesItHas) {
+  std::array<Slice, 2> slices;
+  slices[0].bytes = slices[1].bytes = 100;
+  slices[0].times.arrived = slices[1].times.arrived = TimePoint(microseconds(10));
+  slices[0].times.began = TimePoint(microseconds(30));
+  slices[0].times.device_time = microseconds(7);
+  slices[1].first = false;
+  slices[1].times.began = TimePoint(microseconds(500));
+  slices[1].times.device_time = microseconds(9);
+  const SessionInfoReply info = After(slices);
+  EXPECT_EQ(info.waits.count, 1u);
+  EXPECT_EQ(info.waits.max_ns, 20'000u);
+  EXPECT_EQ(info.device_ns, 16'000u);
+  EXPECT_EQ(info.longest_work_ns, 9'000u);
+  EXPECT_EQ(info.bytes_written, 200u);
+}
+
+TEST(SessionFigures, LaunchesAndReadsAreCountedApart) {
+  std::array<Slice, 2> slices;
+  slices[0].bytes = 64;
+  slices[0].read = std::make_unique<ReadPart>(nullptr, 0, 64);
+  slices[1].launches = 50;
+  const SessionInfoReply info = After(slices);
+  EXPECT_EQ(info.bytes_read, 64u);
+  EXPECT_EQ(info.bytes_written, 0u);
+  EXPECT_EQ(info.launches, 50u);
 }
 
 }  // namespace

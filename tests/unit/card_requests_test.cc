@@ -1,0 +1,112 @@
+// The role of the device thread: one thread has it at a time, and no wake is lost, whoever has it.
+#include "daemon/card/card_requests.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace ttfd::card_requests_test {
+namespace {
+
+// Work that other threads post, and a device thread that does it with the role of CardRequests.
+class CardRequestsTest : public ::testing::Test {
+ protected:
+  void Start(bool lend) {
+    device_ = std::thread([this, lend] {
+      while (!requests.stopping()) {
+        Work();
+        requests.Sleep(TimePoint::max(), /*busy=*/false, lend);
+      }
+    });
+  }
+  ~CardRequestsTest() override {
+    requests.Stop(TimePoint::max());
+    device_.join();
+  }
+
+  void Post() {
+    ++posted;
+    requests.Wake();
+  }
+  // One round of the holder of the role.
+  void Work() {
+    EXPECT_FALSE(at_work_.exchange(true)) << "two threads have the role";
+    requests.Take();
+    done = posted.load();
+    at_work_ = false;
+  }
+  bool AllIsDone() const {
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+         std::chrono::steady_clock::now() < end; std::this_thread::yield()) {
+      if (done == posted) return true;
+    }
+    return false;
+  }
+
+  CardRequests requests;
+  std::atomic<int> posted{0}, done{0};
+
+ private:
+  std::atomic<bool> at_work_{false};
+  std::thread device_;
+};
+
+TEST_F(CardRequestsTest, ARoleThatIsNotLentIsNotBorrowed) {
+  Start(/*lend=*/false);
+  requests.JoinAsBorrower();
+  for (int i = 0; i < 100; ++i) {
+    Post();
+    ASSERT_FALSE(requests.borrowed());
+    ASSERT_TRUE(AllIsDone());
+  }
+}
+
+TEST_F(CardRequestsTest, TheBorrowerDoesTheWorkAndTheDeviceThreadTheRest) {
+  Start(/*lend=*/true);
+  requests.JoinAsBorrower();
+  int borrowed = 0;
+  for (int i = 0; i < 100 || (borrowed < 20 && i < 1'000'000); ++i) {
+    Post();
+    if (!requests.borrowed()) continue;  // it was not asleep
+    ++borrowed;
+    requests.Add([](CardRequests::Requests* to) { to->in_use = true; });
+    requests.TakeWake();
+    EXPECT_TRUE(requests.pending()) << "what was added is left";
+    requests.Return(/*more=*/false, TimePoint::max());
+    EXPECT_TRUE(AllIsDone()) << "and the device thread is woken for it";
+  }
+  EXPECT_GE(borrowed, 20);
+}
+
+TEST_F(CardRequestsTest, ADueTimeThatComesEarlierEndsTheSleep) {
+  Start(/*lend=*/true);
+  requests.JoinAsBorrower();
+  do Post();
+  while (!requests.borrowed());
+  requests.TakeWake();
+  requests.Return(/*more=*/false, TimePoint::min());
+  EXPECT_TRUE(AllIsDone());
+}
+
+TEST_F(CardRequestsTest, NoWakeIsLostBetweenThreads) {
+  Start(/*lend=*/true);
+  requests.JoinAsBorrower();
+  for (int round = 0; round < 300; ++round) {
+    std::thread other([this] {
+      for (int i = 0; i < 20; ++i) Post();
+    });
+    for (int i = 0; i < 20; ++i) {
+      Post();
+      if (!requests.borrowed()) continue;
+      Work();
+      requests.Return(/*more=*/i % 3 == 0, TimePoint::max());
+    }
+    other.join();
+    ASSERT_TRUE(AllIsDone()) << round;
+  }
+}
+
+}  // namespace
+}  // namespace ttfd::card_requests_test
