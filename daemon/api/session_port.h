@@ -111,10 +111,11 @@ class DaemonService {
       std::shared_ptr<SessionTransport> transport) = 0;
   virtual Admin& admin() = 0;
 
-  // For the one thread on which most messages arrive: it promises to call RunDeviceRounds soon after every other call
-  // here or of a SessionPort. That handles what these have posted on the calling thread, for 100 us, if the device
-  // thread sleeps: to wake that would take longer.
-  virtual void JoinAsPoller() {}
+  // `calling`: the calling thread is the poller thread from here on, and promises to call RunDeviceRounds soon after
+  // every other call here or of a SessionPort. Else it is that no more, and there is none.
+  virtual void SetPollerThread(bool /*calling*/) {}
+  // Handles what those calls have posted on the calling thread, for 100 us, if the device thread sleeps: to wake that
+  // would take longer. Poller thread.
   virtual void RunDeviceRounds() {}
 };
 

@@ -54,8 +54,9 @@ class CardExecutor {
   void RequestQuiet(QuietRequest request);
   // There is input, or slices that might not be taken may be taken now.
   void Wake() { requests_.Wake(); }
-  // The calling thread promises to call RunBorrowed soon after every Wake that it calls. One thread; once.
-  void JoinAsBorrower() { requests_.JoinAsBorrower(); }
+  // `calling`: the calling thread promises to call RunBorrowed soon after every Wake that it calls. Else there is no
+  // such thread any more. One at a time.
+  void SetBorrower(bool calling) { requests_.SetBorrower(calling); }
   // Handles what it has woken a sleeping device thread for, for a while; wakes it for the rest.
   void RunBorrowed();
   // Are there users of the card? (Device::SetInUse)
@@ -95,7 +96,7 @@ class CardExecutor {
   Status SubmitAndPoll(TimePoint until, std::optional<StopPlace>* place);
   // Publishes what the round did; returns whether there is nothing more to do.
   bool EndRound(bool had_input);
-  // When there is something to do, though nobody wakes the device thread.
+  // When there is something to do, though no thread wakes the device thread.
   TimePoint NextDue() const { return std::min(recovery_.next_look(), observer_.InputDue()); }
 
   // Device thread.

@@ -1,5 +1,5 @@
-// Requests of other threads to the device thread, the sleep from which these wake it, and the role of the device thread,
-// which one other thread may borrow meanwhile.
+// Requests of other threads to the device thread, its sleep, and its role, which one other thread may borrow while it
+// sleeps.
 #pragma once
 
 #include <atomic>
@@ -66,8 +66,11 @@ class CardRequests {
 
   // ---- The borrower.
 
-  // The calling thread promises to look whether it has the role after every Wake that it calls, and to return it soon.
-  void JoinAsBorrower() { borrower_ = std::this_thread::get_id(); }
+  // `calling`: the calling thread promises to look whether it has the role after every Wake that it calls, and to
+  // return it soon. Else there is no such thread any more.
+  void SetBorrower(bool calling) {
+    borrower_ = calling ? std::this_thread::get_id() : std::thread::id();
+  }
   bool borrowed() const { return holder_.load() == Holder::kBorrower; }
   // Returns the role. `more`: there is something left to do. `until`: when there is, at the latest.
   void Return(bool more, TimePoint until) ABSL_LOCKS_EXCLUDED(mu_) {

@@ -68,7 +68,6 @@ Sessions::Parts Daemon::MakeSessionParts() {
   return {clock_,
           host_work_,
           input_,
-          changed_,
           timers_,
           [this](bool in_use) { executor_.SetInUse(in_use); },
           [this](SessionQueue& queue) { NextSliceChanged(queue); },
@@ -106,7 +105,7 @@ Status Daemon::Stop(TimePoint deadline) {
   drain_.Stop();
   host_work_.Stop();
   const Status stopped = executor_.Stop(deadline);
-  changed_.PublishAll();
+  sessions_.Publish();
   return stopped;
 }
 

@@ -81,7 +81,7 @@ class Daemon final : public DaemonService, private DeviceObserver {
                                               SessionOutput* output,
                                               std::shared_ptr<SessionTransport> transport) override;
   Admin& admin() override { return admin_; }
-  void JoinAsPoller() override { executor_.JoinAsBorrower(); }
+  void SetPollerThread(bool calling) override { executor_.SetBorrower(calling); }
   void RunDeviceRounds() override { executor_.RunBorrowed(); }
 
  private:
@@ -96,7 +96,7 @@ class Daemon final : public DaemonService, private DeviceObserver {
     sessions_.CountHang(session, report);
   }
   bool HandleInput() override;
-  bool Publish() override { return changed_.PublishAll(); }
+  bool Publish() override { return sessions_.Publish(); }
   TimePoint InputDue() const override;
 
   Clock& clock_;
@@ -111,7 +111,6 @@ class Daemon final : public DaemonService, private DeviceObserver {
   HeapTrimmer trimmer_;
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   InputTurns input_;
-  ChangedSessions changed_;
   CardExecutor executor_;
   HostWork host_work_;
   AdminFacade admin_;

@@ -25,7 +25,7 @@ Sessions::Sessions(const Parts& parts, Options options)
                      parts.clock,
                      parts.host_work,
                      parts.input,
-                     parts.changed,
+                     changed_,
                      deadlines_,
                      quarantine_,
                      commands_ended_,

@@ -37,7 +37,6 @@ class Sessions {
     Clock& clock;
     HostWork& host_work;
     InputTurns& input;
-    ChangedSessions& changed;
     Timers& timers;
     std::function<void(bool)> set_in_use;
     std::function<void(SessionQueue&)> next_slice_changed;
@@ -80,6 +79,8 @@ class Sessions {
   // A launch of this session hung or faulted. Its user may be quarantined from now on.
   void CountHang(Session& session, const std::string& report) ABSL_LOCKS_EXCLUDED(mu_);
   void EndQuarantine(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);
+  // Has those publish that have changed (ChangedSessions). False: none has.
+  bool Publish() ABSL_LOCKS_EXCLUDED(mu_) { return changed_.PublishAll(); }
 
  private:
   // A new session of this user may be opened now.
@@ -95,7 +96,8 @@ class Sessions {
   const std::function<void(bool)> set_in_use_;
   Timeouts timeouts_;
   std::atomic<uint64_t> commands_ended_{0};
-  Quarantine quarantine_;  // device thread
+  Quarantine quarantine_;    // device thread
+  ChangedSessions changed_;  // device thread
   Timer deadlines_;
   const SessionParts session_parts_;
   mutable Mutex mu_;

@@ -19,7 +19,7 @@ void Poller::Register(grpc::ServerBuilder* builder) {
 void Poller::Start(Methods methods, Hooks hooks) {
   methods_ = std::move(methods);
   hooks_ = std::move(hooks);
-  thread_ = std::thread([this] { Loop(); });
+  thread_ = std::thread([this] { ThreadMain(); });
 }
 
 void Poller::Stop() {
@@ -45,10 +45,15 @@ std::shared_ptr<CallHandler> Poller::Handle(ServerCall& call) {
   return nullptr;
 }
 
-void Poller::Loop() {
+void Poller::ThreadMain() {
   thread_id_ = std::this_thread::get_id();
-  hooks_.started();
+  hooks_.runs(true);
   AwaitClient();
+  Loop();
+  hooks_.runs(false);
+}
+
+void Poller::Loop() {
   while (true) {
     gpr_timespec until = gpr_inf_future(GPR_CLOCK_MONOTONIC);
     if (next_due_ != TimePoint::max()) {

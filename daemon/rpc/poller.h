@@ -38,9 +38,9 @@ class Poller {
 
   // Before the server is built, which outlives the poller's Stop.
   void Register(grpc::ServerBuilder* builder);
-  // Functions that the poller thread calls: when it starts, and after everything that it has handled.
+  // Functions that the poller thread calls: when it starts and ends, and after everything that it has handled.
   struct Hooks {
-    std::function<void()> started;
+    std::function<void(bool runs)> runs;
     std::function<void()> handled;
   };
   // After that. Calls of methods that are not in `methods` end with UNIMPLEMENTED.
@@ -63,6 +63,7 @@ class Poller {
   };
 
   void Wake();
+  void ThreadMain();
   void Loop();
   // Has gRPC start a call with the next of a client.
   void AwaitClient();

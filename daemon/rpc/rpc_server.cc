@@ -168,7 +168,7 @@ class RpcServerImpl final : public RpcServer {
     health_.AddTo(&methods);
     reflection_.AddTo(&methods);
     DaemonService& service = *environment_.stream.service;
-    poller_.Start(std::move(methods), {[&service] { service.JoinAsPoller(); },
+    poller_.Start(std::move(methods), {[&service](bool runs) { service.SetPollerThread(runs); },
                                        [&service] { service.RunDeviceRounds(); }});
     SetServing(true);
     return OkStatus();

@@ -139,7 +139,7 @@ void Session::Changed() {
   if (!std::exchange(changed_, true)) parts_.changed.Add(shared_from_this());
 }
 
-// A client that knows of progress also finds it in the figures.
+// Figures first: a client that has progress also finds it there.
 void Session::Publish() {
   changed_ = false;
   PublishFigures();

@@ -1,4 +1,4 @@
-// The role of the device thread: one thread has it at a time, and no wake is lost, whoever has it.
+// The role of the device thread: one thread has it at a time, and no wake is lost.
 #include "daemon/card/card_requests.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ class CardRequestsTest : public ::testing::Test {
 
 TEST_F(CardRequestsTest, ARoleThatIsNotLentIsNotBorrowed) {
   Start(/*lend=*/false);
-  requests.JoinAsBorrower();
+  requests.SetBorrower(true);
   for (int i = 0; i < 100; ++i) {
     Post();
     ASSERT_FALSE(requests.borrowed());
@@ -65,7 +65,7 @@ TEST_F(CardRequestsTest, ARoleThatIsNotLentIsNotBorrowed) {
 
 TEST_F(CardRequestsTest, TheBorrowerDoesTheWorkAndTheDeviceThreadTheRest) {
   Start(/*lend=*/true);
-  requests.JoinAsBorrower();
+  requests.SetBorrower(true);
   int borrowed = 0;
   for (int i = 0; i < 100 || (borrowed < 20 && i < 1'000'000); ++i) {
     Post();
@@ -82,7 +82,7 @@ TEST_F(CardRequestsTest, TheBorrowerDoesTheWorkAndTheDeviceThreadTheRest) {
 
 TEST_F(CardRequestsTest, ADueTimeThatComesEarlierEndsTheSleep) {
   Start(/*lend=*/true);
-  requests.JoinAsBorrower();
+  requests.SetBorrower(true);
   do Post();
   while (!requests.borrowed());
   requests.TakeWake();
@@ -92,7 +92,7 @@ TEST_F(CardRequestsTest, ADueTimeThatComesEarlierEndsTheSleep) {
 
 TEST_F(CardRequestsTest, NoWakeIsLostBetweenThreads) {
   Start(/*lend=*/true);
-  requests.JoinAsBorrower();
+  requests.SetBorrower(true);
   for (int round = 0; round < 300; ++round) {
     std::thread other([this] {
       for (int i = 0; i < 20; ++i) Post();

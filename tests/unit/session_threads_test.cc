@@ -1,5 +1,5 @@
-// The core with its threads: clients on threads of their own beside the device thread and the
-// device thread. For the thread sanitizer.
+// The core with its threads: clients on threads of their own beside the device thread and the host thread. For the
+// thread sanitizer.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -148,6 +148,45 @@ TEST_F(SessionThreads, TheDeviceThreadLooksAfterACardThatRunsByItself) {
   client.Finish();
   Status status;
   EXPECT_TRUE(client.Ends(&status));
+}
+
+TEST_F(SessionThreads, ThePollerThreadRunsLaunchesButLeavesTheRecoveryToTheDeviceThread) {
+  std::atomic<std::thread::id> poller_id{}, boot_id{};
+  std::atomic<int> launches{0}, boots{0};  // launches of the poller thread
+  on_launch = [&](const LaunchCommand&) {
+    if (std::this_thread::get_id() != poller_id.load() || ++launches < 20) return OkStatus();
+    return Error(StatusCode::kFailedPrecondition, "died");
+  };
+  prepare = [&](FakeCard* fake) {
+    fake->on_boot = [&] {
+      boot_id = std::this_thread::get_id();
+      ++boots;
+    };
+  };
+  StartThreads();
+  ThreadedClient client(*core);
+  client.Send({InlineKernel(2), OneKernelProgram(3, 2)});
+  client.WaitFor(2);
+  std::thread poller([&] {
+    poller_id = std::this_thread::get_id();
+    core->SetPollerThread(true);
+    const TimePoint end = SteadyClock().Now() + seconds(20);
+    while (launches < 20 && SteadyClock().Now() < end) {
+      client.Send({Launch(3)});
+      core->RunDeviceRounds();
+    }
+    core->SetPollerThread(false);
+  });
+  poller.join();
+  client.WaitFor(client.sent());
+  EXPECT_EQ(launches, 20);
+  EXPECT_EQ(client.errors().size(), 1u);
+  for (const TimePoint end = SteadyClock().Now() + seconds(20);
+       boots < 2 && SteadyClock().Now() < end;) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_EQ(boots, 2);
+  EXPECT_NE(boot_id.load(), poller_id.load());
 }
 
 TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {
