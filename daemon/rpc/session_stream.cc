@@ -215,6 +215,7 @@ bool SessionStream::NextOutput(TimePoint now, grpc::ByteBuffer* message) {
     }
   }
   if (link.ack_due() > now) return false;
+  more_ = true;  // without an ack there was nothing to write: the end is not checked yet
   Encoder encoder;
   encoder.message().set_ack(link.TakeAck());
   *message = encoder.Encode();

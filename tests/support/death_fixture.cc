@@ -67,7 +67,8 @@ Verifiers::Verifiers(const std::string& address, int count,
         one->steps = client.steps();
         one->losses = client.losses();
       }
-      EXPECT_TRUE(client.Close().ok());
+      const client::Status closed = client.Close();
+      EXPECT_TRUE(closed.ok()) << closed.ToString();
     });
   }
 }

@@ -480,6 +480,21 @@ TEST_F(RpcStream, Finish_WaitsForTheAckOfAllOutput) {
   EXPECT_THAT(core->admin().ListSessions(), IsEmpty());
 }
 
+TEST_F(RpcStream, Finish_IsLookedAtBehindAnAckAlone) {
+  Start();
+  auto client = Quiet();
+  Send(*client, BarrierMessage(1));
+  while (client->Take()) continue;
+  Send(*client, FinishMessage());
+  clock.Advance(milliseconds(20));
+  EXPECT_TRUE(client->Take());
+  ASSERT_THAT(client->others, SizeIs(1));
+  EXPECT_TRUE(client->stream().more()) << "the session may have ended, and says so once";
+  EXPECT_FALSE(client->Take());
+  Status status;
+  EXPECT_EQ(client->CheckEnd(&status), SessionPort::Ending::kEnded);
+}
+
 TEST_F(RpcStream, FinishWithoutReconnectTimeout_NeedsNoAck) {
   Start();
   auto client = Quiet(/*reconnect_timeout_ms=*/0);
