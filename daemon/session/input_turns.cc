@@ -8,22 +8,23 @@
 namespace ttfd {
 
 void InputTurns::Add(std::shared_ptr<Session> session) {
-  {
-    MutexLock lock(&mu_);
-    added_.push_back(std::move(session));
-    added_any_.store(true, std::memory_order_release);
-  }
+  auto* const added = new Added{std::move(session), added_.load(std::memory_order_relaxed)};
+  while (!added_.compare_exchange_weak(added->before, added, std::memory_order_acq_rel)) continue;
   wake_();
 }
 
 void InputTurns::TakeAdded() {
-  if (!added_any_.load(std::memory_order_acquire)) return;
-  MutexLock lock(&mu_);
-  for (std::shared_ptr<Session>& session : added_) {
-    users_[session->uid()].push_back(std::move(session));
+  Added* next = added_.exchange(nullptr, std::memory_order_acq_rel);
+  Added* oldest = nullptr;  // the list in its order
+  while (next != nullptr) {
+    std::swap(next->before, oldest);
+    std::swap(next, oldest);
   }
-  added_.clear();
-  added_any_.store(false, std::memory_order_relaxed);
+  while (oldest != nullptr) {
+    const std::unique_ptr<Added> added(std::exchange(oldest, oldest->before));
+    const uint32_t uid = added->session->uid();
+    users_[uid].push_back(std::move(added->session));
+  }
 }
 
 bool InputTurns::HandleSome() {

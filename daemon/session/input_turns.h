@@ -10,11 +10,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "daemon/session/input_budget.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/mutex.h"
 
 namespace ttfd {
 
@@ -30,25 +28,28 @@ class InputTurns {
   InputTurns(Clock& clock, std::function<void()> wake,
              std::function<void(uint64_t session, Duration)> charge)
       : clock_(clock), wake_(std::move(wake)), charge_(std::move(charge)) {}
+  ~InputTurns() { TakeAdded(); }
 
-  // The session has input. Not again before it has returned that there is none left. Any thread.
-  void Add(std::shared_ptr<Session> session) ABSL_LOCKS_EXCLUDED(mu_);
+  // The session has input. Not again before it has returned that there is none left. Any thread; does not block.
+  void Add(std::shared_ptr<Session> session);
   // A round of turns. False: there was no input. Device thread.
-  bool HandleSome() ABSL_LOCKS_EXCLUDED(mu_);
+  bool HandleSome();
   // Some session has input. Device thread.
-  bool any() const { return !users_.empty() || added_any_.load(std::memory_order_acquire); }
+  bool any() const { return !users_.empty() || added_.load(std::memory_order_acquire) != nullptr; }
 
  private:
   using Sessions = std::deque<std::shared_ptr<Session>>;
+  struct Added {
+    std::shared_ptr<Session> session;
+    Added* before = nullptr;
+  };
 
-  void TakeAdded() ABSL_LOCKS_EXCLUDED(mu_);
+  void TakeAdded();
 
   Clock& clock_;
   const std::function<void()> wake_;
   const std::function<void(uint64_t session, Duration)> charge_;
-  Mutex mu_;
-  std::vector<std::shared_ptr<Session>> added_ ABSL_GUARDED_BY(mu_);
-  std::atomic<bool> added_any_{false};
+  std::atomic<Added*> added_{nullptr};  // the newest; owned
 
   // Device thread.
   std::map<uint32_t, Sessions> users_;  // by uid; none is empty

@@ -174,6 +174,7 @@ TEST_F(SessionThreads, ThePollerThreadRunsLaunchesButLeavesTheRecoveryToTheDevic
     while (launches < 20 && SteadyClock().Now() < end) {
       client.Send({Launch(3)});
       core->RunDeviceRounds();
+      std::this_thread::sleep_for(milliseconds(1));  // the device thread has time to sleep again
     }
     core->SetPollerThread(false);
   });
