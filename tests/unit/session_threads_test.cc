@@ -1,4 +1,4 @@
-// The core with its threads: clients on threads of their own beside the device thread and the host thread. For the
+// The daemon with its threads: clients on threads of their own beside the device thread and the host thread. For the
 // thread sanitizer.
 #include <gmock/gmock.h>
 
