@@ -72,11 +72,16 @@ class CardRequests {
     borrower_ = calling ? std::this_thread::get_id() : std::thread::id();
   }
   bool borrowed() const { return holder_.load() == Holder::kBorrower; }
-  // Returns the role. `more`: there is something left to do. `until`: when there is, at the latest.
+  // Returns the role. `more`: there is something left to do. `until`: when there is, at the latest. A device thread
+  // that is wanted is woken, and the role is not lent again before it has slept: borrowing does not keep it waiting.
   void Return(bool more, TimePoint until) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
-    holder_ = Holder::kLent;  // before it looks: a Wake that comes after that notifies
-    if (more || returns_ || pending() || stopping() || until < until_) wake_.NotifyOne();
+    holder_ = Holder::kNone;  // before it looks: a Wake that comes after that notifies
+    if (more || returns_ || pending() || stopping() || until < until_) {
+      wake_.NotifyOne();
+    } else {
+      holder_ = Holder::kLent;
+    }
   }
 
   // ---- The holder of the role.
@@ -100,8 +105,8 @@ class CardRequests {
   void Sleep(TimePoint until, bool busy, bool lend) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     until_ = until;
-    holder_ = lend ? Holder::kLent
-                   : Holder::kNone;  // before it looks: a Wake that comes after that notifies
+    // Before it looks: a Wake that comes after that notifies.
+    holder_ = lend ? Holder::kLent : Holder::kNone;
     if (!pending() && (busy || !stopping())) wake_.WaitUntil(&mu_, until);
     returns_ = true;
     while (!TakeRole()) wake_.WaitUntil(&mu_, TimePoint::max());  // the borrower returns it soon

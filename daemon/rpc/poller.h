@@ -29,6 +29,11 @@ using Methods = std::unordered_map<std::string, MethodHandler>;
 
 class Poller {
  public:
+  // Functions that the poller thread calls: when it starts and ends, and after everything that it has handled.
+  struct Hooks {
+    std::function<void(bool runs)> runs;
+    std::function<void()> handled;
+  };
   // Times that calls wait for are gathered: one may be so much later.
   static constexpr Duration kRound = std::chrono::milliseconds(5);
 
@@ -38,11 +43,6 @@ class Poller {
 
   // Before the server is built, which outlives the poller's Stop.
   void Register(grpc::ServerBuilder* builder);
-  // Functions that the poller thread calls: when it starts and ends, and after everything that it has handled.
-  struct Hooks {
-    std::function<void(bool runs)> runs;
-    std::function<void()> handled;
-  };
   // After that. Calls of methods that are not in `methods` end with UNIMPLEMENTED.
   void Start(Methods methods, Hooks hooks);
   // After the server was shut down: handles what is left of its calls, and ends the thread.

@@ -33,7 +33,7 @@ class CardRequestsTest : public ::testing::Test {
   // One round of the holder of the role.
   void Work() {
     EXPECT_FALSE(at_work_.exchange(true)) << "two threads have the role";
-    requests.Take();
+    if (requests.Take().in_use.has_value()) taken = true;
     done = posted.load();
     at_work_ = false;
   }
@@ -47,6 +47,7 @@ class CardRequestsTest : public ::testing::Test {
 
   CardRequests requests;
   std::atomic<int> posted{0}, done{0};
+  std::atomic<bool> taken{false};  // a request
 
  private:
   std::atomic<bool> at_work_{false};
@@ -88,6 +89,26 @@ TEST_F(CardRequestsTest, ADueTimeThatComesEarlierEndsTheSleep) {
   requests.TakeWake();
   requests.Return(/*more=*/false, TimePoint::min());
   EXPECT_TRUE(AllIsDone());
+}
+
+TEST_F(CardRequestsTest, BorrowingDoesNotKeepTheDeviceThreadFromARequest) {
+  Start(/*lend=*/true);
+  requests.SetBorrower(true);
+  for (int round = 0; round < 50; ++round) {
+    taken = false;
+    requests.Add([](CardRequests::Requests* to) { to->in_use = true; });
+    int before = 0;  // loans before the request was taken
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+         !taken && std::chrono::steady_clock::now() < end;) {
+      Post();
+      if (!requests.borrowed()) continue;
+      before += taken ? 0 : 1;
+      requests.TakeWake();
+      requests.Return(/*more=*/false, TimePoint::max());
+    }
+    ASSERT_TRUE(taken);
+    ASSERT_LE(before, 1);
+  }
 }
 
 TEST_F(CardRequestsTest, NoWakeIsLostBetweenThreads) {
