@@ -73,7 +73,7 @@ class CardRequests {
   }
   bool borrowed() const { return holder_.load() == Holder::kBorrower; }
   // Returns the role. `more`: there is something left to do. `until`: when there is, at the latest. A device thread
-  // that is wanted is woken, and the role is not lent again before it has slept: borrowing does not keep it waiting.
+  // that is wanted is woken, and the role is not lent again before its next sleep: borrowing does not keep it waiting.
   void Return(bool more, TimePoint until) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
     holder_ = Holder::kNone;  // before it looks: a Wake that comes after that notifies
