@@ -146,12 +146,13 @@ void CardExecutor::RunBorrowed() {
 }
 
 bool CardExecutor::EndRound(bool had_input) {
-  const bool published = observer_.Publish();
-  bool idle = !requests_.pending() && !observer_.has_input();
+  bool idle = true;
   for (HardwareQueue& queue : in_flight_.queues()) {
     idle = idle && queue.idle();
     queue.ShowDepths();
   }
+  const bool published = observer_.Publish(/*all=*/idle);
+  idle = idle && !requests_.pending() && !observer_.has_input();
   const bool news = in_flight_.TakeNews() || had_input || published;
   if (news) backoff_.Restart();
   if (news && options_.on_round_end) options_.on_round_end(idle);
@@ -228,7 +229,7 @@ void CardExecutor::Pause(bool more) {
 Status CardExecutor::KeepWaiting() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
   const bool had_input = observer_.HandleInput();
-  const bool news = observer_.Publish() || had_input;
+  const bool news = observer_.Publish(/*all=*/true) || had_input;
   if (news && options_.on_round_end) options_.on_round_end(/*idle=*/false);
   if (!StopIsOverdue()) return OkStatus();
   return Error(StatusCode::kCancelled, "the daemon stops and waits for the card no longer");

@@ -23,8 +23,9 @@ class DeviceObserver {
   // for. True: there was some. The thread that adds input calls CardExecutor::Wake.
   virtual bool HandleInput() { return false; }
   // Publishes what has changed for clients since it was called last: at the end of each round, and after HandleInput
-  // while the card is waited for. False: nothing has.
-  virtual bool Publish() { return false; }
+  // while the card is waited for. Not `all`: another round follows, so what clients need not learn at once may wait
+  // for it. False: nothing was published.
+  virtual bool Publish(bool /*all*/) { return false; }
   // When HandleInput is to be called at the latest. TimePoint::min(): there is input, the device thread does not sleep.
   virtual TimePoint InputDue() const { return TimePoint::max(); }
   bool has_input() const { return InputDue() == TimePoint::min(); }

@@ -105,7 +105,7 @@ Status Daemon::Stop(TimePoint deadline) {
   drain_.Stop();
   host_work_.Stop();
   const Status stopped = executor_.Stop(deadline);
-  sessions_.Publish();
+  sessions_.Publish(TimePoint::max());
   return stopped;
 }
 
@@ -157,7 +157,7 @@ TimePoint Daemon::InputDue() const { return input_.any() ? TimePoint::min() : ti
 void Daemon::HandleAllInput() {
   do {
     while (has_input()) HandleInput();
-    Publish();
+    Publish(/*all=*/true);
   } while (host_work_.RunOne());
 }
 

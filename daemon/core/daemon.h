@@ -96,7 +96,9 @@ class Daemon final : public DaemonService, private DeviceObserver {
     sessions_.CountHang(session, report);
   }
   bool HandleInput() override;
-  bool Publish() override { return sessions_.Publish(); }
+  bool Publish(bool all) override {
+    return sessions_.Publish(all ? TimePoint::max() : clock_.Now());
+  }
   TimePoint InputDue() const override;
 
   Clock& clock_;

@@ -79,8 +79,8 @@ class Sessions {
   // A launch of this session hung or faulted. Its user may be quarantined from now on.
   void CountHang(Session& session, const std::string& report) ABSL_LOCKS_EXCLUDED(mu_);
   void EndQuarantine(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);
-  // Has those publish that have changed (ChangedSessions). False: none has.
-  bool Publish() ABSL_LOCKS_EXCLUDED(mu_) { return changed_.PublishAll(); }
+  // As ChangedSessions::Publish.
+  bool Publish(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_) { return changed_.Publish(now); }
 
  private:
   // A new session of this user may be opened now.

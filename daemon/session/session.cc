@@ -139,6 +139,10 @@ void Session::Changed() {
   if (!std::exchange(changed_, true)) parts_.changed.Add(shared_from_this());
 }
 
+bool Session::continues() const {
+  return phase_ == Phase::kActive && !draining_ && pipeline_.queues().ProgressContinues();
+}
+
 // Figures first: a client that has progress also finds it there.
 void Session::Publish() {
   changed_ = false;

@@ -113,6 +113,12 @@ bool SessionQueues::finished() const {
                      [](const auto& entry) { return entry.second.timeline.empty(); });
 }
 
+bool SessionQueues::ProgressContinues() const {
+  const auto continues = [this](const QueuePosition& at) { return !At(at.queue).timeline.empty(); };
+  return !progress_.queues.empty() &&
+         std::all_of(progress_.queues.begin(), progress_.queues.end(), continues);
+}
+
 bool SessionQueues::wait_for_data() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
     const SessionQueue& queue = entry.second;

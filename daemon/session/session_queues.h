@@ -33,6 +33,8 @@ class SessionQueues {
   uint64_t commands_ended() const { return commands_ended_; }
   // Progress that the outbox does not have yet: Outbox::Announce takes it.
   Outbox::Progress& progress() { return progress_; }
+  // There is such progress, and each of these queues has commands that have not ended.
+  bool ProgressContinues() const;
 
   // Why a command that its client made wait for this value does not run; none: the value ended well, or has not ended.
   Refusal CheckWait(const QueuePosition& wait) const;

@@ -100,8 +100,8 @@ TEST_F(CardOverlap, TheTimeOfALaunchRunsFromTheEndOfTheOneBefore) {
   ended = 1;
   round(0);
   ended = 0;
-  EXPECT_EQ(first->Progress(), 8u);
   round(90);
+  EXPECT_EQ(first->Progress(), 8u);
   EXPECT_THAT(first->errors, IsEmpty());
   round(20);
   EXPECT_EQ(first->ErrorOf(9).reason, "HANG");

@@ -1,6 +1,7 @@
 // What a session does when all goes well: the main job, timelines, waits, data both ways, the end of a session.
 #include <gmock/gmock.h>
 
+#include "daemon/session/changed_sessions.h"
 #include "daemon/session/sha256.h"
 #include "tests/support/core_fixture.h"
 
@@ -61,6 +62,36 @@ TEST_F(SessionFlow, ABarrierEndsAfterTheCommandBeforeIt) {
   card->hold = false;
   client->Run();
   EXPECT_EQ(client->Progress(), 4u);
+}
+
+TEST_F(SessionFlow, ProgressOfAQueueThatContinuesIsPublishedOnceAnInterval) {
+  Start();
+  auto client = Connect();
+  auto other = Connect();
+  card->hold = true;
+  const auto post = [](TestClient& to, std::vector<Request> commands) {
+    MessageRequest message;
+    BatchRequest& batch = message.batches.emplace_back();
+    batch.first_value = 1;
+    batch.costs = {0};
+    batch.commands = std::move(commands);
+    EXPECT_TRUE(to.session().Accept(std::move(message), [] {}).ok());
+  };
+  const auto progress_after = [this](TestClient& of, Duration time) {
+    clock.Advance(time);
+    core->RunOnce();
+    of.Take();
+    return of.Progress();
+  };
+  post(*client, {Allocate(1, 1024), InlineWrite(1, 0, Pattern(1024))});
+  EXPECT_EQ(progress_after(*client, Duration::zero()), 0u);
+  EXPECT_EQ(progress_after(*client, ChangedSessions::kInterval - Duration(1)), 0u);
+  post(*other, {Allocate(1, 1024)});
+  EXPECT_EQ(progress_after(*other, Duration::zero()), 1u) << "its queue has no more commands";
+  EXPECT_EQ(progress_after(*client, Duration(1)), 1u);
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->Progress(), 2u) << "without more time";
 }
 
 TEST_F(SessionFlow, ABatchWaitsForAnotherQueue) {
