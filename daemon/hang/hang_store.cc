@@ -244,7 +244,7 @@ std::vector<HangSummary> HangStore::List() const {
     if (summary.complete) continue;
     if (!kept) {
       summary.headline =
-          "the daemon or the host ended before the card was repaired, or the disk was full";
+          "the card is being repaired, daemon or host ended before it was, or the disk was full";
     }
     summary.headline += "; not kept: " + (missing.empty() ? kSummary : missing);
   }

@@ -27,7 +27,7 @@ struct HangSummary {
   std::string headline;
   std::optional<HangOffender> offender;
   uint64_t bytes = 0;     // of all files
-  bool complete = false;  // false: the daemon or the host ended before, or the disk was full
+  bool complete = false;  // as HangReportInfo.complete (admin.proto)
 };
 
 std::string SummaryJson(const HangReport& report);

@@ -31,10 +31,17 @@ def hangs(tmp_path_factory):
     daemon.end()
 
 
+def listed_report(daemon):
+    (report,) = json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]
+    return report
+
+
 def test_its_owner_is_told_the_id_of_the_report_that_is_listed(hangs):
     daemon, _, session, _, error = hangs
     assert (error.code, error.reason) == (ttfd.Code.ABORTED, "HANG")
-    (report,) = json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]
+    deadline = time.monotonic() + 20
+    while not (report := listed_report(daemon))["complete"] and time.monotonic() < deadline:
+        time.sleep(0.01)  # the card is being repaired
     assert report["report"] == error.hang_report and report["complete"]
     offender = report["offender"]
     assert (offender["client"]["session"], offender["client"]["client_name"], offender["client"]["pid"]) == (session.id, "hanging", os.getpid())
