@@ -60,7 +60,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   bool HandleInput(InputBudget* budget);
   // Publishes figures and output of what has changed (ChangedSessions), and ends what ends with it.
   void Publish();
-  // Nothing has changed but the progress of queues that have more commands.
+  // Its queues that have progressed have more commands: Publish may come later.
   bool continues() const;
 
   // Client that is charged, for reports and the log; constant.
