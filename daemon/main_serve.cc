@@ -110,6 +110,10 @@ class DaemonMain {
   std::unique_ptr<TcpListener> tcp_;
 };
 
+// Part of the device thread's nice level that the other threads have, too: clients wait for the one thread that reads
+// their messages.
+uint32_t NiceOfDaemon(uint32_t all) { return all * 4 / 5; }
+
 // Threads that are created later have the nice value of the one that creates them. An ordinary user may not lower it,
 // and needs not to.
 void LowerNiceValue(uint32_t by, const char* whose) {
@@ -131,7 +135,7 @@ void RaiseDescriptorLimit() {
 
 Status DaemonMain::Start() {
   RaiseDescriptorLimit();
-  LowerNiceValue(options_.scheduler.boost / 2, "the daemon's threads");
+  LowerNiceValue(NiceOfDaemon(options_.scheduler.boost), "the daemon's threads");
   RouteGrpcLog();
   if (options_.hangs.folder.empty()) {
     LogInfo("hang reports are not kept: hangs.folder names no folder, or none can be written to");
@@ -236,7 +240,8 @@ DaemonOptions DaemonMain::CoreOptions() {
     };
   }
   options.card.on_thread_start = [this] {
-    LowerNiceValue((options_.scheduler.boost + 1) / 2, "the device thread");
+    const uint32_t all = options_.scheduler.boost;
+    LowerNiceValue(all - NiceOfDaemon(all), "the device thread");
   };
   options.card.on_role = [this](bool taken) { rpc_->SetDeviceThread(taken); };
   options.card.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };

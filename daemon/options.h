@@ -50,7 +50,8 @@ struct WindowOptions {
   uint32_t quantum_us = 1000;      // device time of one turn of a session
   uint32_t window_us = 100;        // device time submitted ahead of completion
   uint32_t window_commands = 512;  // commands submitted ahead of completion
-  uint32_t boost = 10;  // by which the device thread is less nice than who started the daemon
+  // By which the device thread is less nice than who started the daemon; the other threads: four fifths of it.
+  uint32_t boost = 10;
   // How long the device thread looks for work and completions before it sleeps. None: 50 us where the card runs by
   // itself, else 0.
   std::optional<uint32_t> spin_us;

@@ -52,12 +52,12 @@ class CardExecutor {
   // Resets the card; what is in flight fails. `done` is called on the device thread.
   void RequestReset(std::function<void(const Status&)> done);
   void RequestQuiet(QuietRequest request);
-  // There is input, or slices that might not be taken may be taken now.
-  void Wake() { requests_.Wake(); }
+  // There is input, or slices that might not be taken may be taken now. `brief`: to handle it takes little time.
+  void Wake(bool brief) { requests_.Wake(brief); }
   // `calling`: the calling thread promises to call RunBorrowed soon after every Wake that it calls. Else there is no
   // such thread any more. One at a time.
   void SetBorrower(bool calling) { requests_.SetBorrower(calling); }
-  // Handles what it has woken a sleeping device thread for, for a while; wakes it for the rest.
+  // Handles the brief input for which it has called Wake, if the device thread sleeps; wakes it for what takes longer.
   void RunBorrowed();
   // Are there users of the card? (Device::SetInUse)
   void SetInUse(bool in_use);

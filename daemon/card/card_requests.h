@@ -36,13 +36,16 @@ class CardRequests {
     added_.store(true, std::memory_order_release);
     if (asleep()) wake_.NotifyOne();
   }
-  // Has the device thread look for work. No thread is woken if the borrower calls this while the role is lent: it has
-  // the role then. Without a lock, but to wake a thread that sleeps.
-  void Wake() ABSL_LOCKS_EXCLUDED(mu_) {
+  // Has the device thread look for work. `brief`: it probably takes little time. If the borrower
+  // calls this for brief work while the role is lent, it has the role then, and no thread is woken. Without a lock, but
+  // to wake a thread that sleeps.
+  void Wake(bool brief) ABSL_LOCKS_EXCLUDED(mu_) {
     woken_.store(true);
+    const bool borrows = brief && std::this_thread::get_id() == borrower_.load();
     Holder holder = holder_.load();
-    if (holder == Holder::kLent && std::this_thread::get_id() == borrower_.load() &&
-        holder_.compare_exchange_strong(holder, Holder::kBorrower)) {
+    if (holder == Holder::kLent &&
+        holder_.compare_exchange_strong(holder, borrows ? Holder::kBorrower : Holder::kNone) &&
+        borrows) {
       return;
     }
     if (holder == Holder::kDeviceThread || holder == Holder::kBorrower) return;

@@ -41,7 +41,7 @@ Daemon::Daemon(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options)
     : clock_(clock),
       options_(std::move(options)),
       hangs_(options_.hang_store, options_.hang_writer),
-      timers_([this] { executor_.Wake(); }),
+      timers_([this] { executor_.Wake(/*brief=*/false); }),
       sessions_(MakeSessionParts(),
                 {options_.identity, options_.limits, options_.timeouts, options_.hangs,
                  options_.random_bytes, options_.user_name, options_.process_ended}),
@@ -55,7 +55,7 @@ Daemon::Daemon(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options)
       schedulers_{Scheduler(options_.scheduler, &leases_.gate()),
                   Scheduler(options_.scheduler, &leases_.gate())},
       input_(
-          clock, [this] { executor_.Wake(); },
+          clock, [this](bool brief) { executor_.Wake(brief); },
           [this](uint64_t session, Duration time) {
             for (Scheduler& scheduler : schedulers_) scheduler.Charge(session, time);
           }),

@@ -87,7 +87,7 @@ void Leases::Check(TimePoint now) {
     SetGate();
     waiting = table_.waiting(now);
   }
-  parts_.executor.Wake();
+  parts_.executor.Wake(/*brief=*/false);
   for (const LeaseTable::Step& step : steps) {
     if (step.kind == LeaseTable::Step::Kind::kGrant) Grant(step.lease);
     for (const uint64_t id : step.sessions) {

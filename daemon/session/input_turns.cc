@@ -7,10 +7,10 @@
 
 namespace ttfd {
 
-void InputTurns::Add(std::shared_ptr<Session> session) {
+void InputTurns::Add(std::shared_ptr<Session> session, bool brief) {
   auto* const added = new Added{std::move(session), added_.load(std::memory_order_relaxed)};
   while (!added_.compare_exchange_weak(added->before, added, std::memory_order_acq_rel)) continue;
-  wake_();
+  wake_(brief);
 }
 
 void InputTurns::TakeAdded() {

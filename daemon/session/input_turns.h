@@ -23,15 +23,16 @@ class InputTurns {
   // Time of a round after which no further turn begins.
   static constexpr Duration kRound = std::chrono::microseconds(100);
 
-  // `wake` has the device thread call HandleSome; called without a lock. `charge` gets the time of a turn, on the card
-  // thread.
-  InputTurns(Clock& clock, std::function<void()> wake,
+  // `wake` has the device thread call HandleSome; called without a lock. `charge` gets the time of a turn, on the
+  // device thread.
+  InputTurns(Clock& clock, std::function<void(bool brief)> wake,
              std::function<void(uint64_t session, Duration)> charge)
       : clock_(clock), wake_(std::move(wake)), charge_(std::move(charge)) {}
   ~InputTurns() { TakeAdded(); }
 
-  // The session has input. Not again before it has returned that there is none left. Any thread; does not block.
-  void Add(std::shared_ptr<Session> session);
+  // The session has input. Not again before it has returned that there is none left. `brief`: it takes little time.
+  // Any thread; does not block.
+  void Add(std::shared_ptr<Session> session, bool brief);
   // A round of turns. False: there was no input. Device thread.
   bool HandleSome();
   // Some session has input. Device thread.
@@ -47,7 +48,7 @@ class InputTurns {
   void TakeAdded();
 
   Clock& clock_;
-  const std::function<void()> wake_;
+  const std::function<void(bool brief)> wake_;
   const std::function<void(uint64_t session, Duration)> charge_;
   std::atomic<Added*> added_{nullptr};  // the newest; owned
 

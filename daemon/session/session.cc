@@ -22,7 +22,7 @@ Session::Session(const SessionParts& parts, CardResources& card, SessionChannel:
              lease.id},
       timeouts_(&parts.timeouts),
       channel_(std::move(opening), parts.limits, parts.clock, user_use, parts.memory_freed,
-               [this] { parts_.input.Add(shared_from_this()); }),
+               [this](bool brief) { parts_.input.Add(shared_from_this(), brief); }),
       figures_(share_, client_, parts.clock.Now()),
       pipeline_(
           parts.limits, card, channel_.outbox(), channel_.window(), timeouts_, share_,
@@ -38,7 +38,7 @@ Session::Session(const SessionParts& parts, CardResources& card, SessionChannel:
 
 void Session::SetTimeouts(const TimeoutsReply& timeouts) {
   timeouts_.Set(timeouts);
-  channel_.Wake();  // a shorter one may have passed
+  channel_.Wake(/*brief=*/false);  // a shorter one may have passed
 }
 
 LimitUsageReply Session::LimitUsage() const {
@@ -149,7 +149,7 @@ void Session::Publish() {
   PublishFigures();
   SessionQueues& queues = pipeline_.queues();
   const Outbox::Activity activity{!pipeline_.busy(), draining_ || queues.wait_for_output()};
-  if (channel_.outbox().Announce(activity, &queues.progress())) channel_.Wake();
+  if (channel_.outbox().Announce(activity, &queues.progress())) channel_.Wake(/*brief=*/true);
   if (phase_ == Phase::kFinishing && NothingLeft()) channel_.outbox().EndAfterOutput();
 }
 

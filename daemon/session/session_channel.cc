@@ -8,12 +8,20 @@
 #include "daemon/api/errors.h"
 
 namespace ttfd {
+namespace {
+
+// Above this cost a message holds up its reader for longer than the device thread takes to wake up, if the reader
+// handles it itself.
+constexpr uint64_t kBriefMessage = 64 << 10;
+
+}  // namespace
 
 Status ConnectionGone() { return Error(StatusCode::kCancelled, "the connection is gone"); }
 
 SessionChannel::SessionChannel(Opening opening, const SessionLimits& limits, Clock& clock,
                                const std::shared_ptr<UserUse>& user,
-                               std::function<void()> memory_freed, std::function<void()> has_input)
+                               std::function<void()> memory_freed,
+                               std::function<void(bool brief)> has_input)
     : limits_(limits),
       clock_(clock),
       peer_(opening.peer),
@@ -49,7 +57,7 @@ StatusOr<WelcomeReply> SessionChannel::Attach(const PeerIdentity& peer, const He
       !inbox_.Attach(hello.resume.token, next_token, output, connect)) {
     return SessionLost(hello.resume.session);
   }
-  Wake();
+  Wake(/*brief=*/true);
   WelcomeReply welcome = welcome_;
   welcome.token = next_token;
   welcome.window_bytes = *window;
@@ -59,22 +67,24 @@ StatusOr<WelcomeReply> SessionChannel::Attach(const PeerIdentity& peer, const He
 Status SessionChannel::Accept(const SessionOutput* from, MessageRequest message,
                               absl::FunctionRef<void()> accepted) {
   message.arrived = clock_.Now();
+  const bool brief = message.cost <= kBriefMessage && !message.finish && !message.leave;
   ASSIGN_OR_RETURN(const bool first, inbox_.Post(from, std::move(message), accepted));
-  if (first) has_input_();
+  if (first) has_input_(brief);
   return OkStatus();
 }
 
 SessionOutputBatch SessionChannel::TakeOutput(const SessionOutput* from, uint64_t max_bytes) {
   bool wake = false;
   SessionOutputBatch batch = outbox_.Take(from, max_bytes, &wake);
-  if (wake) Wake();
+  if (wake) Wake(/*brief=*/true);
   return batch;
 }
 
 SessionPort::Ending SessionChannel::CheckEnd(const SessionOutput* from, bool acknowledged,
                                              Status* status) {
   const SessionPort::Ending ending = outbox_.CheckEnd(from, acknowledged, status);
-  if (ending == SessionPort::Ending::kEnded || outbox_.acknowledged()) Wake();
+  const bool ended = ending == SessionPort::Ending::kEnded;
+  if (ended || outbox_.acknowledged()) Wake(/*brief=*/!ended);
   return ending;
 }
 
@@ -82,15 +92,15 @@ void SessionChannel::Abandon(const SessionOutput* from, bool lost) {
   const std::optional<Connection> left = outbox_.Disconnect(from, lost);
   if (!left) return;
   if (left->gone) inbox_.Close(ConnectionGone());
-  Wake();
+  Wake(/*brief=*/false);
 }
 
 void SessionChannel::Post(Control control) {
-  if (inbox_.Post(std::move(control))) has_input_();
+  if (inbox_.Post(std::move(control))) has_input_(/*brief=*/false);
 }
 
-void SessionChannel::Wake() {
-  if (inbox_.Wake()) has_input_();
+void SessionChannel::Wake(bool brief) {
+  if (inbox_.Wake()) has_input_(brief);
 }
 
 }  // namespace ttfd

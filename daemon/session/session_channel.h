@@ -33,10 +33,11 @@ class SessionChannel {
     std::shared_ptr<SessionTransport> transport;
   };
   // `limits` and `clock` outlive the channel, an output until its connection's last call. `has_input` is called when
-  // the session has to be given to the device thread, on any thread; `memory_freed`: as of ReceiveWindow.
+  // the session has to be given to the device thread, on any thread; `brief`: the input takes little time.
+  // `memory_freed`: as of ReceiveWindow.
   SessionChannel(Opening opening, const SessionLimits& limits, Clock& clock,
                  const std::shared_ptr<UserUse>& user, std::function<void()> memory_freed,
-                 std::function<void()> has_input);
+                 std::function<void(bool brief)> has_input);
 
   // Attaches the session to another connection, which must be of the same user and present the token; a connection that
   // it still has is refused from here on. Returns the connection's Welcome. NOT_FOUND with reason SESSION_LOST: it may
@@ -54,8 +55,8 @@ class SessionChannel {
 
   // The device thread calls the control before it handles further messages of the session.
   void Post(Control control);
-  // The device thread is to continue with the session, though there is no further input.
-  void Wake();
+  // The device thread is to continue with the session, though there is no further input. `brief`: to do little.
+  void Wake(bool brief);
   // Bytes that the client may have sent in total.
   uint64_t window_bytes() const { return outbox_.advertised(); }
   // Output waits for the transport to take it.
@@ -78,7 +79,7 @@ class SessionChannel {
   const PeerIdentity peer_;
   const WelcomeReply welcome_;
   const std::shared_ptr<SessionTransport> transport_;
-  const std::function<void()> has_input_;
+  const std::function<void(bool brief)> has_input_;
   const std::shared_ptr<OutputUse> unacknowledged_;
   ReceiveWindow window_;
   Outbox outbox_;

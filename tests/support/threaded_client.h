@@ -54,8 +54,9 @@ class ThreadedClient final : public SessionOutput {
     Submit(std::move(batch));
     return first;
   }
-  void Submit(BatchRequest batch) {
+  void Submit(BatchRequest batch, uint64_t cost = 0) {
     MessageRequest message;
+    message.cost = cost;
     message.batches.push_back(std::move(batch));
     Accept(std::move(message));
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace ttfd::card_requests_test {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 // Work that other threads post, and a device thread that does it with the role of CardRequests.
 class CardRequestsTest : public ::testing::Test {
  protected:
-  void Start(bool lend) {
+  void Start(bool lend, bool brief = true) {
+    brief_ = brief;
     device_ = std::thread([this, lend] {
       while (!requests.stopping()) {
         Work();
@@ -28,7 +30,7 @@ class CardRequestsTest : public ::testing::Test {
 
   void Post() {
     ++posted;
-    requests.Wake();
+    requests.Wake(brief_);
   }
   // One round of the holder of the role.
   void Work() {
@@ -50,12 +52,19 @@ class CardRequestsTest : public ::testing::Test {
   std::atomic<bool> taken{false};  // a request
 
  private:
+  bool brief_ = true;
   std::atomic<bool> at_work_{false};
   std::thread device_;
 };
 
-TEST_F(CardRequestsTest, ARoleThatIsNotLentIsNotBorrowed) {
-  Start(/*lend=*/false);
+// The device thread lends its role or not, and the work is brief or not.
+class CardRequestsNotBorrowed : public CardRequestsTest,
+                                public ::testing::WithParamInterface<std::pair<bool, bool>> {};
+INSTANTIATE_TEST_SUITE_P(, CardRequestsNotBorrowed,
+                         ::testing::Values(std::pair(false, true), std::pair(true, false)));
+
+TEST_P(CardRequestsNotBorrowed, TheDeviceThreadDoesTheWork) {
+  Start(GetParam().first, GetParam().second);
   requests.SetBorrower(true);
   for (int i = 0; i < 100; ++i) {
     Post();

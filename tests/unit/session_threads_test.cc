@@ -190,6 +190,30 @@ TEST_F(SessionThreads, ThePollerThreadRunsLaunchesButLeavesTheRecoveryToTheDevic
   EXPECT_NE(boot_id.load(), poller_id.load());
 }
 
+TEST_F(SessionThreads, ThePollerThreadLeavesLargeMessagesToTheDeviceThread) {
+  std::atomic<std::thread::id> launched_by{};
+  on_launch = [&](const LaunchCommand&) {
+    launched_by = std::this_thread::get_id();
+    return OkStatus();
+  };
+  StartThreads();
+  ThreadedClient client(*core);
+  client.Send({InlineKernel(2), OneKernelProgram(3, 2)});
+  client.WaitFor(2);
+  core->SetPollerThread(true);
+  for (uint64_t value = 3; value < 23; ++value) {
+    std::this_thread::sleep_for(milliseconds(1));  // the device thread has time to sleep again
+    BatchRequest batch;
+    batch.first_value = value;
+    batch.commands = {Launch(3)};
+    client.Submit(std::move(batch), /*cost=*/100 << 10);
+    core->RunDeviceRounds();
+    client.WaitFor(value);
+    ASSERT_NE(launched_by.load(), std::this_thread::get_id());
+  }
+  core->SetPollerThread(false);
+}
+
 TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {
   options.card.idle_tick = milliseconds(5);
   StartThreads();
