@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "client/ttmlir/src/listing.h"
@@ -71,10 +70,9 @@ std::vector<bool> ChangedInputs(const Plan& plan) {
         changed[inputs[call->inputs[0]]] = true;
       }
       const auto source = copy == nullptr ? inputs.end() : inputs.find(copy->input);
-      const std::optional<size_t> alias =
-          source == inputs.end() ? std::nullopt : std::optional(source->second);
+      const size_t alias = source == inputs.end() ? changed.size() : source->second;
       for (const Value& value : DefinedBy(step)) inputs.erase(value.id);
-      if (alias) inputs[copy->result.id] = *alias;
+      if (alias < changed.size()) inputs[copy->result.id] = alias;
     }
   }
   return changed;
