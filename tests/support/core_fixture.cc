@@ -142,11 +142,14 @@ void TestClient::Abandon(bool lost) {
 }
 
 bool TestClient::Take(uint64_t max_bytes) {
-  for (bool any = false;; any = true) {
+  bool any = false;
+  for (bool last = false; !last;) {
     SessionOutputBatch batch = session_->TakeOutput(max_bytes);
-    if (batch.empty()) return any;
+    any = any || !batch.empty();
+    last = batch.last;
     Keep(std::move(batch));
   }
+  return any;
 }
 
 void TestClient::Keep(SessionOutputBatch batch) {
