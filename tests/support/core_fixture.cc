@@ -142,14 +142,13 @@ void TestClient::Abandon(bool lost) {
 }
 
 bool TestClient::Take(uint64_t max_bytes) {
-  bool any = false;
-  for (bool last = false; !last;) {
+  for (bool any = false;; any = true) {
     SessionOutputBatch batch = session_->TakeOutput(max_bytes);
-    any = any || !batch.empty();
-    last = batch.last;
+    if (batch.empty()) return any;
+    const bool last = batch.last;
     Keep(std::move(batch));
+    if (last) return true;
   }
-  return any;
 }
 
 void TestClient::Keep(SessionOutputBatch batch) {
