@@ -36,9 +36,9 @@ class CardRequests {
     added_.store(true, std::memory_order_release);
     if (asleep()) wake_.NotifyOne();
   }
-  // Has the device thread look for work. `brief`: it probably takes little time. If the borrower
-  // calls this for brief work while the role is lent, it has the role then, and no thread is woken. Without a lock, but
-  // to wake a thread that sleeps.
+  // Has the device thread look for work. `brief`: it probably takes little time. If the borrower calls this for brief
+  // work while the role is lent, it has the role then, and no thread is woken. After any other call the role is not
+  // lent again before the next sleep. Without a lock, but to wake a thread that sleeps.
   void Wake(bool brief) ABSL_LOCKS_EXCLUDED(mu_) {
     woken_.store(true);
     const bool borrows = brief && std::this_thread::get_id() == borrower_.load();

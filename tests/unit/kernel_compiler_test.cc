@@ -67,11 +67,11 @@ TEST_F(KernelCompilerTest, AnErrorNamesKernelAndLine) {
 
 TEST_F(KernelCompilerTest, ACompilerThatDoesNotEndIsEnded) {
   const auto made = Compile(
-      "template <int kDepth, long kPath> struct Tree {\n"
+      "template <int kDepth, long long kPath> struct Tree {\n"
       "  static constexpr int value = Tree<kDepth - 1, 2 * kPath>::value +\n"
       "                               Tree<kDepth - 1, 2 * kPath + 1>::value;\n"
       "};\n"
-      "template <long kPath> struct Tree<0, kPath> { static constexpr int value = 1; };\n"
+      "template <long long kPath> struct Tree<0, kPath> { static constexpr int value = 1; };\n"
       "void kernel_main() { static_assert(Tree<40, 1>::value != 0); }\n",
       milliseconds(500));
   EXPECT_EQ(made.status().code(), Code::kDeadlineExceeded);
