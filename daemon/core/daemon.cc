@@ -104,7 +104,7 @@ Status Daemon::Start() {
 Status Daemon::Stop(TimePoint deadline) {
   drain_.Stop();
   host_work_.Stop();
-  const Status stopped = executor_.Stop(deadline);
+  Status stopped = executor_.Stop(deadline);
   sessions_.Publish(TimePoint::max());
   return stopped;
 }
