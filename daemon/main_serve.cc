@@ -110,9 +110,9 @@ class DaemonMain {
   std::unique_ptr<TcpListener> tcp_;
 };
 
-// Part of the device thread's nice level that the other threads have, too: clients wait for the one thread that reads
-// their messages.
-uint32_t NiceOfDaemon(uint32_t all) { return all * 4 / 5; }
+// By how much the nice value of all threads is lowered, where that of the device thread is lowered by `most`: clients
+// wait for the one thread that reads their messages.
+uint32_t LoweredForAll(uint32_t most) { return most * 4 / 5; }
 
 // Threads that are created later have the nice value of the one that creates them. An ordinary user may not lower it,
 // and needs not to.
@@ -135,7 +135,7 @@ void RaiseDescriptorLimit() {
 
 Status DaemonMain::Start() {
   RaiseDescriptorLimit();
-  LowerNiceValue(NiceOfDaemon(options_.scheduler.boost), "the daemon's threads");
+  LowerNiceValue(LoweredForAll(options_.scheduler.boost), "the daemon's threads");
   RouteGrpcLog();
   if (options_.hangs.folder.empty()) {
     LogInfo("hang reports are not kept: hangs.folder names no folder, or none can be written to");
@@ -240,8 +240,8 @@ DaemonOptions DaemonMain::CoreOptions() {
     };
   }
   options.card.on_thread_start = [this] {
-    const uint32_t all = options_.scheduler.boost;
-    LowerNiceValue(all - NiceOfDaemon(all), "the device thread");
+    const uint32_t most = options_.scheduler.boost;
+    LowerNiceValue(most - LoweredForAll(most), "the device thread");
   };
   options.card.on_role = [this](bool taken) { rpc_->SetDeviceThread(taken); };
   options.card.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };

@@ -88,7 +88,7 @@ class HangKeeper {
   virtual bool KeepHostSide(const HangReport& report) = 0;
   // Before the card is reset.
   virtual bool KeepDeviceSide(const HangReport& report) = 0;
-  // When the card is ready again, or lost.
+  // When the card is ready again, or lost. Keeps nothing if nothing of the report was kept before.
   virtual void KeepOutcome(const HangReport& report) = 0;
   // Whether some of the report is kept, or waits to be: an id is told to others only then. Touches no disk.
   virtual bool Holds(const std::string& id) = 0;
