@@ -4,12 +4,12 @@
 #
 # DEBUG: with everything a debugger wants to know (-g), in a file ten times as long; combine it with OPTIMIZE -Og.
 #
-# Builds a kernel for one hart of a worker tile as <OUTPUT>/<FILE>.elf (default: <current binary directory>/<target>.elf);
-# the target's property TTFD_ELF is that path. COMPUTE: builds one for each of the three harts of the Tensix engine,
-# <FILE>_trisc0.elf, <FILE>_trisc1.elf and <FILE>_trisc2.elf, from the same sources; TTFD_ELF is the list of them in that
-# order. Works in ttfd's own tree and, by find_package(ttfd) or include(), from an installed one; needs
-# riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf). The program defines `void kernel_main()`; see <ttfd/kernel.h>,
-# of compute kernels <ttfd/compute.h>.
+# Builds a kernel for one hart of a worker tile as <OUTPUT>/<FILE>.elf (default: <current binary
+# directory>/<target>.elf); the target's property TTFD_ELF is that path. COMPUTE: builds one for each of the three
+# harts of the Tensix engine, <FILE>_trisc0.elf, <FILE>_trisc1.elf and <FILE>_trisc2.elf, from the same sources;
+# TTFD_ELF is the list of them in that order. Works in ttfd's own tree and, by find_package(ttfd) or include(), from
+# an installed one; needs riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf). The program defines `void
+# kernel_main()`; see <ttfd/kernel.h>, of compute kernels <ttfd/compute.h>.
 
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../firmware/sdk/kernel.ld)  # ttfd's source tree
   get_filename_component(TTFD_SDK_ROOT ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
@@ -22,11 +22,12 @@ find_program(TTFD_RISCV_CXX riscv64-unknown-elf-g++)
 find_program(TTFD_RISCV_OBJCOPY riscv64-unknown-elf-objcopy)
 include(${CMAKE_CURRENT_LIST_DIR}/riscv.cmake)
 
-# medany addresses everything relative to the program counter, so the block runs from any address; switch conversion would
-# make tables of absolute addresses. Not -fpie: it puts absolute words into a .got without telling the loader.
+# medany addresses everything relative to the program counter, so the block runs from any address; switch conversion
+# would make tables of absolute addresses. Not -fpie: it puts absolute words into a .got without telling the loader.
 set(TTFD_KERNEL_FLAGS -mcmodel=medany -fno-tree-switch-conversion -DTTFD_KERNEL=1)
-# Symbols and lines (-g1) stay, for what is said about a kernel that faults. The relocations of the lines and the labels these
-# need do not: they would make the file three times as long, and the loader looks at those of the code only.
+# Symbols and lines (-g1) stay, for what is said about a kernel that faults. The relocations of the lines and the
+# labels these need do not: they would make the file three times as long, and the loader looks at those of the code
+# only.
 set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax)
 
 function(ttfd_add_kernel name)

@@ -1,5 +1,5 @@
-# The declarative forms every folder uses. A target's DEPS are the only statement of what it may include; CMake writes them
-# to build/<preset>/layers.txt and tests/lint/check_layers.py holds the #include lines to it.
+# The declarative forms every folder uses. A target's DEPS are the only statement of what it may include; CMake writes
+# them to build/<preset>/layers.txt and tests/lint/check_layers.py holds the #include lines to it.
 
 set(TTFD_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Wno-sign-conversion)
 if(TTFD_WERROR)
@@ -42,13 +42,14 @@ function(ttfd_compile_options target)
   endif()
 endfunction()
 
-# Headers that most sources include, none of them ours: a third to a half of the time to compile a source goes into them.
+# Headers that most sources include, none of them ours: a third to a half of the time to compile a source goes into
+# them.
 set(TTFD_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <optional>
   <set> <span> <string> <utility> <variant> <vector> <fmt/format.h> <absl/functional/function_ref.h> <absl/status/statusor.h>)
 
-# They are compiled once for each KIND of target: library, or test, which has those of GoogleTest as well; and once more for
-# NO_TSAN targets of a build with the thread sanitizer. clang-tidy reads sources without building anything. At -O3 g++ 12 reports
-# false overflows of std::string if <string> comes from a precompiled header.
+# They are compiled once for each KIND of target: library, or test, which has those of GoogleTest as well; and once
+# more for NO_TSAN targets of a build with the thread sanitizer. clang-tidy reads sources without building anything.
+# At -O3 g++ 12 reports false overflows of std::string if <string> comes from a precompiled header.
 function(_ttfd_precompile target kind no_tsan)
   if(TTFD_TIDY OR CMAKE_BUILD_TYPE STREQUAL "Release")
     return()
@@ -75,8 +76,8 @@ function(_ttfd_precompile target kind no_tsan)
   target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
 
-# Compiles `count` sources of a target at once. CMake's UNITY_BUILD includes them by absolute path; with paths from the root,
-# clones in different folders share the results of ccache.
+# Compiles `count` sources of a target at once. CMake's UNITY_BUILD includes them by absolute path; with paths from
+# the root, clones in different folders share the results of ccache.
 function(_ttfd_unite target count)
   get_target_property(sources ${target} SOURCES)
   set(compiled "")
@@ -164,8 +165,8 @@ endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties})
 endfunction()
 
-# ttfd_test(NAME x_test SRCS ... DEPS ... PACKAGES ... LABELS unit [TIMEOUT 60] [NO_TSAN]): GoogleTest, one ctest per case. SRCS are
-# compiled four at a time, so what they have in anonymous namespaces has names of its own.
+# ttfd_test(NAME x_test SRCS ... DEPS ... PACKAGES ... LABELS unit [TIMEOUT 60] [NO_TSAN]): GoogleTest, one ctest per
+# case. SRCS are compiled four at a time, so what they have in anonymous namespaces has names of its own.
 function(ttfd_test)
   cmake_parse_arguments(ARG "NO_TSAN" "NAME;TIMEOUT" "SRCS;DEPS;PACKAGES;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -177,10 +178,11 @@ function(ttfd_test)
   else()
     ttfd_compile_options(${ARG_NAME})
   endif()
-  # A third to a half of the time to compile a test goes into optimising its expectations, and two thirds of the time of a
-  # build into tests. What they test stays optimised.
+  # A third to a half of the time to compile a test goes into optimising its expectations, and two thirds of the time
+  # of a build into tests. What they test stays optimised.
   target_compile_options(${ARG_NAME} PRIVATE -O0)
-  # Most of the time to compile a test goes into templates that its neighbours need, too: four sources at once take 40 % of it.
+  # Most of the time to compile a test goes into templates that its neighbours need, too: four sources at once take
+  # 40 % of it.
   if(NOT TTFD_TIDY)
     cmake_language(EVAL CODE "cmake_language(DEFER CALL _ttfd_unite ${ARG_NAME} 4)")  # sees later properties of sources
   endif()
@@ -196,15 +198,16 @@ function(ttfd_test)
   endforeach()
 endfunction()
 
-# ttfd_test_again(x_test PREFIX kmd. LABELS integration ENVIRONMENT A=1 [FILTER -Suite.Case]): the cases of a ttfd_test once more, in
-# another environment.
+# ttfd_test_again(x_test PREFIX kmd. LABELS integration ENVIRONMENT A=1 [FILTER -Suite.Case]): the cases of a
+# ttfd_test once more, in another environment.
 function(ttfd_test_again program)
   cmake_parse_arguments(ARG "" "PREFIX;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
   _ttfd_discover(${program} ${ARG_PREFIX} "${ARG_LABELS}" "${ARG_ENVIRONMENT}" 60 "${ARG_FILTER}")
 endfunction()
 
-# ttfd_test_on_kmd(x_test LABELS integration [FILTER -Suite.Case]): the cases of a ttfd_test once more on the kmd backend, over a
-# stand-in for the newest driver and a host with an IOMMU (tests/support/test_device_text.h), and as below.
+# ttfd_test_on_kmd(x_test LABELS integration [FILTER -Suite.Case]): the cases of a ttfd_test once more on the kmd
+# backend, over a stand-in for the newest driver and a host with an IOMMU (tests/support/test_device_text.h), and as
+# below.
 function(ttfd_test_on_kmd program)
   cmake_parse_arguments(ARG "" "FILTER" "LABELS" ${ARGN})
   ttfd_test_again(${program} PREFIX kmd. LABELS ${ARG_LABELS} kmd-standin ENVIRONMENT TTFD_TEST_DEVICE=kmd-standin
@@ -212,8 +215,8 @@ function(ttfd_test_on_kmd program)
   ttfd_test_on_other_kmds(${program} ${ARGN})
 endfunction()
 
-# The same with the oldest driver; without an IOMMU, in a hugepage of 1 GiB; with the oldest and without, in hugepages of 2 MiB.
-# Labelled slow.
+# The same with the oldest driver; without an IOMMU, in a hugepage of 1 GiB; with the oldest and without, in hugepages
+# of 2 MiB. Labelled slow.
 function(ttfd_test_on_other_kmds program)
   cmake_parse_arguments(ARG "" "FILTER" "LABELS" ${ARGN})
   foreach(kmd IN ITEMS "2.0:driver=2.0.0" "no-iommu:iommu=off" "2.0-no-iommu:driver=2.0.0,iommu=off,pages=2M")
@@ -223,9 +226,9 @@ function(ttfd_test_on_other_kmds program)
   endforeach()
 endfunction()
 
-# ttfd_fuzz(NAME fuzz_elf SRCS fuzz_elf.cc CORPUS corpus/elf DEPS ... [CHANGES 2000]): SRCS define LLVMFuzzerTestOneInput. In the fuzz preset
-# a libFuzzer program; with the address sanitizer, which it needs to find anything, a test (label fuzz-smoke) that replays the
-# corpus and CHANGES small mutations of each file.
+# ttfd_fuzz(NAME fuzz_elf SRCS fuzz_elf.cc CORPUS corpus/elf DEPS ... [CHANGES 2000]): SRCS define
+# LLVMFuzzerTestOneInput. In the fuzz preset a libFuzzer program; with the address sanitizer, which it needs to find
+# anything, a test (label fuzz-smoke) that replays the corpus and CHANGES small mutations of each file.
 function(ttfd_fuzz)
   cmake_parse_arguments(ARG "NO_TSAN" "NAME;CORPUS;CHANGES" "SRCS;DEPS;PACKAGES" ${ARGN})
   if(NOT ARG_CHANGES)
