@@ -177,7 +177,7 @@ bool HangStore::KeepDeviceSide(const HangReport& report) {
   return kept;
 }
 
-// Clients have been told that no report is kept if the disk took nothing of it before.
+// The error of the launch says that no report is kept if the disk took nothing of it before.
 void HangStore::KeepOutcome(const HangReport& report) {
   if (!Holds(report.id)) return;
   Keep(report, "report.json", WholeJson(report));
