@@ -54,6 +54,7 @@ struct KernelUseRequest {
   bool processor_known = false;
   hw::Hart hart = hw::kBrisc;
   std::vector<CoreRange> cores;
+  bool callable = false;
 };
 struct CircularBufferRequest {
   uint32_t index = 0;

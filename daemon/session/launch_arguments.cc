@@ -104,6 +104,11 @@ Refusal ResolveKernel(const Program& program, ArgumentsRequest& arguments, size_
     return InvalidError(Field(index, "kernel"), "kernel {}; the program has {}", arguments.kernel,
                         kernels);
   }
+  if (IsCallable(program, arguments.kernel)) {
+    return InvalidError(Field(index, "kernel"),
+                        "kernel {} is callable; its caller gives it arguments, a launch gives none",
+                        arguments.kernel);
+  }
   if (Refusal refusal = CheckWords(program, arguments, index)) return refusal;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (Refusal refusal = PutAddress(arguments.buffers[i], *buffers[i], index, &arguments.common)) {

@@ -137,7 +137,8 @@ Refusal MakeSpec(CreateProgramOperation& create, ProgramSpec* spec) {
           KernelFirstLine(image.name, fmt::format(" was built for {} and is used on {}",
                                                   HartName(image.hart), HartName(use.hart))));
     }
-    spec->kernels.push_back({create.kernels[i]->image, use.hart, std::move(use.cores)});
+    spec->kernels.push_back(
+        {create.kernels[i]->image, use.hart, std::move(use.cores), use.callable});
   }
   for (size_t i = 0; i < create.buffers.size(); ++i) {
     CircularBufferRequest& use = create.request.circular_buffers[i];

@@ -18,6 +18,7 @@ inline constexpr uint32_t kGoWords = 9;  // one a sub-device, one spare; of each
 inline constexpr uint32_t kGoGenerations = 3;
 inline constexpr uint32_t kMaxCircularBuffers = 32;
 inline constexpr uint32_t kMaxSemaphores = 16;
+inline constexpr uint32_t kMaxCallables = 64;       // of one program
 inline constexpr uint32_t kMaxArgumentWords = 256;  // common, and per core, of one kernel
 inline constexpr uint32_t kMaxGoNocWords = 60;      // SET_GO_SIGNAL_NOC_DATA fits one 256 B page
 inline constexpr uint32_t kFirstWorkerStream = 48;  // + sub-device, on the dispatch tile
@@ -62,11 +63,14 @@ struct LaunchMessage {
   uint16_t circular_buffer_count;  // indices 0 .. count-1; size 0 = not there
   uint16_t semaphore_count;
   uint16_t semaphore_offset;  // of SemaphoreWord[semaphore_count], bytes from config_address
-  uint16_t reserved0;
-  uint32_t program_id;  // for people: who is running
+  uint16_t callable_offset;   // of the callable kernels' L1 addresses, bytes from config_address
+  uint32_t program_id;        // for people: who is running
   // In the records of what it prints (print_ring.h); 0: nobody takes them, and none is made.
   uint32_t print_tag;
-  uint32_t reserved1[3];
+  uint16_t
+      callable_count;  // words at callable_offset, in the order of the program's callable kernels
+  uint16_t reserved0;
+  uint32_t reserved1[2];
   // Bit i: hart i runs a kernel; kLaunchNewCode. Zeroed by the worker after the run, so that a go without a new message
   // is answered at once. Last word, so it lands last.
   uint32_t enables;

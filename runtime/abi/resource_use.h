@@ -12,8 +12,9 @@ enum Resource : uint32_t {
   kSemaphore = 1,       // below kMaxSemaphores
   kArgument = 2,        // below kMaxArgumentWords, as the next
   kCommonArgument = 3,
+  kCallable = 4,  // callable kernels of the program, below kMaxCallables
 };
-inline constexpr uint32_t kResources = 4;
+inline constexpr uint32_t kResources = 5;
 
 #define TTFD_RESOURCE_USE_SECTION ".ttfd.uses"  // the assembler wants a literal
 

@@ -6,7 +6,7 @@
 namespace ttfd::abi {
 
 inline constexpr uint32_t kProtocolVersion =
-    0x00010006;                                 // major 31:16, minor 15:0; both must be equal
+    0x00010007;                                 // major 31:16, minor 15:0; both must be equal
 inline constexpr uint32_t kMagic = 0x44465454;  // "TTFD"
 
 }  // namespace ttfd::abi

@@ -12,7 +12,8 @@ namespace {
 
 // Limits of the indices, by resource.
 constexpr uint32_t kMostIndices[abi::kResources] = {abi::kMaxCircularBuffers, abi::kMaxSemaphores,
-                                                    abi::kMaxArgumentWords, abi::kMaxArgumentWords};
+                                                    abi::kMaxArgumentWords, abi::kMaxArgumentWords,
+                                                    abi::kMaxCallables};
 
 std::string PlaceOf(const SymbolTable& symbols, uint32_t address) {
   const SymbolPlace place = symbols.Find(address);

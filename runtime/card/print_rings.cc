@@ -27,6 +27,23 @@ const KernelPlace* PlaceOf(const Program& program, uint32_t worker, uint32_t har
   return place.kernel == kNoKernel ? nullptr : &place;
 }
 
+// The kernel of the hart whose image has the format string: the started one, or a callable one that it called.
+uint32_t PrintingKernel(const PrintRings::Launch& launch, const KernelPlace& place, uint32_t hart,
+                        uint32_t format_address) {
+  const Program& program = *launch.program;
+  const auto contains = [&](const ProgramKernel& kernel) {
+    return format_address - launch.image_addresses[kernel.image] <
+           program.images[kernel.image].image->bytes.size();
+  };
+  const auto started = static_cast<uint32_t>(place.kernel);
+  if (contains(program.kernels[started])) return started;
+  for (uint32_t i = 0; i < program.kernels.size(); ++i) {
+    const ProgramKernel& kernel = program.kernels[i];
+    if (kernel.callable && kernel.hart == hart && contains(kernel)) return i;
+  }
+  return started;
+}
+
 }  // namespace
 
 PrintRings::PrintRings(Device& device, Clock& clock, const CardGeometry& card)
@@ -146,8 +163,9 @@ void PrintRings::Deliver(uint32_t worker, uint32_t hart, std::span<const uint32_
     const Launch& launch = run.launches[index];
     const KernelPlace* const place = PlaceOf(*launch.program, worker, hart);
     if (place == nullptr) return;
-    const uint32_t image = launch.program->kernels[static_cast<size_t>(place->kernel)].image;
-    Say(run, index, worker, hart,
+    const uint32_t kernel = PrintingKernel(launch, *place, hart, record[2]);
+    const uint32_t image = launch.program->kernels[kernel].image;
+    Say(run, index, worker, {hart, kernel},
         PrintText(*launch.program->images[image].image, launch.image_addresses[image],
                   record.subspan(2)));
     return;
@@ -157,25 +175,26 @@ void PrintRings::Deliver(uint32_t worker, uint32_t hart, std::span<const uint32_
 void PrintRings::DeliverBroken(uint32_t worker, uint32_t hart) {
   for (const Run& run : runs_) {
     for (uint32_t i = 0; i < run.launches.size(); ++i) {
-      if (PlaceOf(*run.launches[i].program, worker, hart) == nullptr) continue;
-      Say(run, i, worker, hart, "(prints are lost: the ring of this hart was written over)");
+      const KernelPlace* const place = PlaceOf(*run.launches[i].program, worker, hart);
+      if (place == nullptr) continue;
+      Say(run, i, worker, {hart, static_cast<uint32_t>(place->kernel)},
+          "(prints are lost: the ring of this hart was written over)");
       return;
     }
   }
 }
 
-void PrintRings::Say(const Run& run, uint32_t launch, uint32_t worker, uint32_t hart,
+void PrintRings::Say(const Run& run, uint32_t launch, uint32_t worker, Printer printer,
                      std::string text) {
   if (prints_.size() == kMostPrints) return;
   const Program& program = *run.launches[launch].program;
-  const auto kernel = static_cast<uint32_t>(PlaceOf(program, worker, hart)->kernel);
   KernelPrint print;
   print.launch = run.launches[launch].number;
-  print.kernel = kernel;
-  print.kernel_name = program.images[program.kernels[kernel].image].image->name;
+  print.kernel = printer.kernel;
+  print.kernel_name = program.images[program.kernels[printer.kernel].image].image->name;
   print.x = worker % card_.grid().x;
   print.y = worker / card_.grid().x;
-  print.hart = static_cast<hw::Hart>(hart);
+  print.hart = static_cast<hw::Hart>(printer.hart);
   print.text = std::move(text);
   prints_.push_back({run.ticket, std::move(print)});
 }

@@ -72,7 +72,12 @@ class PrintRings {
   void Deliver(uint32_t worker, uint32_t hart, std::span<const uint32_t> record);
   // Says to who printed last from there that its ring has been written over.
   void DeliverBroken(uint32_t worker, uint32_t hart);
-  void Say(const Run& run, uint32_t launch, uint32_t worker, uint32_t hart, std::string text);
+  // A printing kernel on a worker: its hart, and its index in its program.
+  struct Printer {
+    uint32_t hart = 0;
+    uint32_t kernel = 0;
+  };
+  void Say(const Run& run, uint32_t launch, uint32_t worker, Printer printer, std::string text);
 
   Device& device_;
   Clock& clock_;

@@ -16,6 +16,8 @@ std::string_view ResourceName(abi::Resource resource) {
       return "argument";
     case abi::kCommonArgument:
       return "common argument";
+    case abi::kCallable:
+      return "callable kernel";
   }
   return "resource";
 }
@@ -29,6 +31,7 @@ Status NotGiven(const KernelImage& image, const KernelNeed& need, std::string_vi
 
 Status CheckArgumentNeeds(const Program& program, uint32_t kernel,
                           const KernelArguments& arguments) {
+  if (program.kernels[kernel].callable) return OkStatus();
   const KernelImage& image = *program.images[program.kernels[kernel].image].image;
   for (const KernelNeed& need : image.needs) {
     const bool common = need.resource == abi::kCommonArgument;

@@ -23,6 +23,8 @@ LaunchConfig LayOutConfig(const Program& program, std::span<const KernelArgument
   uint32_t end = program.circular_buffer_count * uint32_t{sizeof(abi::CircularBufferConfig)};
   config.semaphore_offset = end;
   end += program.semaphore_count * uint32_t{sizeof(abi::SemaphoreWord)};
+  config.callable_offset = end;
+  end += AlignUp<uint32_t>(static_cast<uint32_t>(program.callables.size()) * 4, hw::kL1Alignment);
   for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
     config.common_offset[hart] = end;
     end += AlignUp<uint32_t>(common_words[hart] * 4, hw::kL1Alignment);
@@ -48,6 +50,9 @@ Status CheckArguments(const Program& program, std::span<const KernelArguments> a
       return InvalidArgument(
           "kernel {} gets {} common and {} per-core words; at most {} of each are allowed", i,
           given.common.size(), given.words_per_core, abi::kMaxArgumentWords);
+    }
+    if (program.kernels[i].callable && given.common.size() + given.words_per_core != 0) {
+      return InvalidArgument("kernel {} is callable; a launch gives it no arguments", i);
     }
     const uint64_t expected = uint64_t{given.words_per_core} * program.kernels[i].workers.size();
     if (given.per_core.size() != expected) {

@@ -1,8 +1,8 @@
 // Where the words of a launch lie in its block of the config ring. One layout serves every tile of
 // the program; the contents differ by group and, for per-core words, by tile:
 //
-//   circular buffers | semaphores | common words of each hart | per-core words of each hart
-//   '------------------ the group's, one multicast ---------' '--- the tile's, unicast ----'
+//   circular buffers | semaphores | callable kernels | common words of each hart | per-core words of each hart
+//   '----------------- the group's, one multicast ----------------------------' '--- the tile's, unicast ----'
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@ namespace ttfd {
 
 struct LaunchConfig {
   uint32_t semaphore_offset = 0;
+  uint32_t callable_offset = 0;  // of the L1 addresses of Program::callables
   std::array<uint32_t, hw::kHarts> common_offset{};
   std::array<uint32_t, hw::kHarts> per_core_offset{};
   std::array<uint32_t, hw::kHarts> per_core_words{};  // the most any kernel of that hart takes
@@ -31,7 +32,8 @@ Status CheckArguments(const Program& program, std::span<const KernelArguments> a
 // REQUIRES CheckArguments.
 LaunchConfig LayOutConfig(const Program& program, std::span<const KernelArguments> arguments);
 
-// Fills `to`, config.group_bytes long, with what the group's tiles share, all argument words zero.
+// Fills `to`, config.group_bytes long, with what the group's tiles share, addresses of callable
+// kernels and all argument words zero.
 void FillGroupConfig(const ProgramGroup& group, const LaunchConfig& config, MutableByteSpan to);
 
 // Harts [first, last) whose per-core words are sent as one packet a tile.

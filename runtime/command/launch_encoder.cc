@@ -19,6 +19,8 @@ abi::LaunchMessage MessageOf(const Program& program, const ProgramGroup& group,
   message.circular_buffer_count = static_cast<uint16_t>(program.circular_buffer_count);
   message.semaphore_offset = static_cast<uint16_t>(config.semaphore_offset);
   message.semaphore_count = static_cast<uint16_t>(program.semaphore_count);
+  message.callable_offset = static_cast<uint16_t>(config.callable_offset);
+  message.callable_count = static_cast<uint16_t>(program.callables.size());
   message.program_id = program.id;
   for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
     abi::LaunchArguments& words = message.arguments[hart];

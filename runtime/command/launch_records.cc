@@ -50,6 +50,7 @@ class LaunchRecords::Builder {
         batch_(card.max_record_bytes()) {}
 
   void Run() {
+    out_.callable_images_ = program_.callables;
     out_.kernels_.resize(arguments_.size());
     for (size_t i = 0; i < arguments_.size(); ++i) {
       out_.kernels_[i].common_words = static_cast<uint32_t>(arguments_[i].common.size());
@@ -90,7 +91,10 @@ class LaunchRecords::Builder {
             [&] { PackedShared(kPackedSemaphores, 0, part, group.rectangles, card_, batch_); },
             [&](const PackedView& view) {
               out_.config_addresses_.push_back({view.address, begin});
-              AddCommonWords(group, begin, static_cast<uint32_t>(part.size()), view.data);
+              const auto size = static_cast<uint32_t>(part.size());
+              AddCommonWords(group, begin, size, view.data);
+              AddWords(out_.config_.callable_offset, program_.callables.size(), begin, size,
+                       view.data, &out_.callables_);
             });
       }
     }
@@ -101,12 +105,18 @@ class LaunchRecords::Builder {
     for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
       if (group.kernel[hart] == kNoKernel) continue;
       KernelWords& kernel = out_.kernels_[static_cast<size_t>(group.kernel[hart])];
-      const uint32_t first = out_.config_.common_offset[hart];
-      const uint32_t from = std::max(first, begin);
-      const uint32_t to = std::min(first + kernel.common_words * 4, begin + size);
-      if (from >= to) continue;
-      kernel.common.push_back({data + (from - begin), (from - first) / 4, (to - from) / 4});
+      AddWords(out_.config_.common_offset[hart], kernel.common_words, begin, size, data,
+               &kernel.common);
     }
+  }
+
+  // The part of `count` words from `first` on that lies in [begin, begin + size) of a group's configuration.
+  static void AddWords(uint32_t first, size_t count, uint32_t begin, uint32_t size, uint32_t data,
+                       std::vector<Words>* words) {
+    const uint32_t from = std::max(first, begin);
+    const uint32_t to = std::min(first + static_cast<uint32_t>(count) * 4, begin + size);
+    if (from >= to) return;
+    words->push_back({data + (from - begin), (from - first) / 4, (to - from) / 4});
   }
 
   void AddPerCoreWords() {
@@ -223,6 +233,12 @@ void LaunchRecords::PatchPlace(const LaunchPlace& place, const CardGeometry& car
     StoreAt(message + offsetof(abi::LaunchMessage, config_address), place.config_address);
     StoreAt(message + offsetof(abi::LaunchMessage, enables),
             patch.enables | (place.new_code ? abi::kLaunchNewCode : 0));
+  }
+  for (const Words& words : callables_) {
+    for (uint32_t i = 0; i < words.count; ++i) {
+      StoreAt(records.data() + words.offset + 4 * i,
+              place.image_addresses[callable_images_[words.first + i]]);
+    }
   }
   ForEachPrintTag([&](uint32_t offset) { StoreAt(records.data() + offset, place.print_tag); });
   StoreAt(records.data() + notify_ + offsetof(abi::NotifySubordinate, index_bitmask),

@@ -111,6 +111,8 @@ class LaunchRecords {
   std::vector<AddressPatch> config_addresses_;
   std::vector<uint32_t> slot_addresses_;
   std::vector<MessagePatch> messages_;
+  std::vector<uint32_t> callable_images_;  // as Program::callables
+  std::vector<Words> callables_;           // where their addresses lie
   std::vector<KernelWords> kernels_;
   uint32_t notify_ = 0;  // offset of the NOTIFY command
   uint32_t go_ = 0;      // offset of the SEND_GO command

@@ -74,6 +74,7 @@ class ProgramBuilder {
   StatusOr<std::shared_ptr<const Program>> Build() {
     RETURN_IF_ERROR(CheckCounts());
     for (size_t i = 0; i < spec_.kernels.size(); ++i) RETURN_IF_ERROR(AddKernel(i));
+    RETURN_IF_ERROR(CheckCallers());
     RETURN_IF_ERROR(CheckImages());
     for (size_t i = 0; i < spec_.circular_buffers.size(); ++i) {
       RETURN_IF_ERROR(AddCircularBuffer(i));
@@ -107,25 +108,51 @@ class ProgramBuilder {
     position_.emplace_back();
     kernel.hart = use.hart;
     kernel.image = ImageIndex(use.image);
+    kernel.callable = use.callable;
+    if (use.callable) RETURN_IF_ERROR(AddCallable(kernel.image, what));
     for (const CoreRange& range : use.cores) {
       for (uint32_t y = range.y0; y <= range.y1; ++y) {
         for (uint32_t x = range.x0; x <= range.x1; ++x) {
-          int32_t& place = plans_[y * grid_.x + x].kernel[use.hart];
+          const uint32_t worker = y * grid_.x + x;
+          program_->images[kernel.image].tiles.set(worker);
+          if (use.image->prints) program_->printing.set(worker);
+          if (use.callable) continue;
+          int32_t& place = plans_[worker].kernel[use.hart];
           if (place != kNoKernel) {
             return InvalidArgument("kernels {} and {} both want {} of core ({},{})", place, index,
                                    kHartNames[use.hart], x, y);
           }
           place = static_cast<int32_t>(index);
-          const uint32_t worker = y * grid_.x + x;
           position_[index][worker] = static_cast<uint16_t>(kernel.workers.size());
           kernel.workers.push_back(static_cast<uint16_t>(worker));
-          program_->images[kernel.image].tiles.set(worker);
           program_->tiles.set(worker);
-          if (use.image->prints) program_->printing.set(worker);
         }
       }
     }
     program_->kernels.push_back(std::move(kernel));
+    return OkStatus();
+  }
+
+  Status AddCallable(uint32_t image, std::string_view what) {
+    program_->callables.push_back(image);
+    if (program_->callables.size() <= abi::kMaxCallables) return OkStatus();
+    return InvalidArgument("{} is one callable kernel more than the {} that a program may have",
+                           what, abi::kMaxCallables);
+  }
+
+  // A callable kernel needs, on each of its tiles, a kernel on its hart that can call it.
+  Status CheckCallers() {
+    for (size_t i = 0; i < spec_.kernels.size(); ++i) {
+      const KernelUse& use = spec_.kernels[i];
+      if (!use.callable) continue;
+      RETURN_IF_ERROR(ForEachTile(use.cores, [&](const TilePlan& plan, uint32_t x, uint32_t y) {
+        if (plan.kernel[use.hart] != kNoKernel) return OkStatus();
+        return InvalidArgument(
+            "kernel {} is callable on {} of core ({},{}), where the program starts no kernel that "
+            "could call it",
+            i, kHartNames[use.hart], x, y);
+      }));
+    }
     return OkStatus();
   }
 
@@ -228,19 +255,41 @@ class ProgramBuilder {
     });
   }
 
-  // The first kernel, of the first tile, that needs a circular buffer or semaphore it does not get.
-  Status CheckNeeds() const {
+  // The first kernel, of the first tile, that needs a circular buffer, a semaphore or a callable kernel it does not
+  // get.
+  Status CheckNeeds() {
     for (uint32_t worker = 0; worker < plans_.size(); ++worker) {
       const TilePlan& plan = plans_[worker];
       const hw::Coordinate tile = {worker % grid_.x, worker / grid_.x};
       for (const int32_t kernel : plan.kernel) {
         if (kernel == kNoKernel) continue;
-        const KernelImage& image = *spec_.kernels[static_cast<size_t>(kernel)].image;
-        RETURN_IF_ERROR(CheckNeedsOf(image, abi::kCircularBuffer, plan.circular_buffer, tile));
-        RETURN_IF_ERROR(CheckNeedsOf(image, abi::kSemaphore, plan.semaphore, tile));
+        RETURN_IF_ERROR(
+            CheckNeedsOn(*spec_.kernels[static_cast<size_t>(kernel)].image, plan, tile));
       }
     }
+    for (const KernelUse& use : spec_.kernels) {
+      if (!use.callable) continue;
+      RETURN_IF_ERROR(CheckNoCommonArguments(*use.image));
+      RETURN_IF_ERROR(ForEachTile(use.cores, [&](const TilePlan& plan, uint32_t x, uint32_t y) {
+        return CheckNeedsOn(*use.image, plan, {x, y});
+      }));
+    }
     return OkStatus();
+  }
+
+  static Status CheckNoCommonArguments(const KernelImage& image) {
+    for (const KernelNeed& need : image.needs) {
+      if (need.resource != abi::kCommonArgument) continue;
+      return NotGiven(image, need, "a callable kernel has the arguments of its caller only");
+    }
+    return OkStatus();
+  }
+
+  Status CheckNeedsOn(const KernelImage& image, const TilePlan& plan, hw::Coordinate tile) const {
+    RETURN_IF_ERROR(CheckNeedsOf(image, abi::kCircularBuffer, plan.circular_buffer, tile));
+    RETURN_IF_ERROR(CheckNeedsOf(image, abi::kSemaphore, plan.semaphore, tile));
+    const std::vector<int32_t> callables(program_->callables.size(), 0);
+    return CheckNeedsOf(image, abi::kCallable, callables, tile);
   }
 
   // `given`: index of the use by index of the resource, or -1.
@@ -339,6 +388,10 @@ uint32_t KernelCount(const Program& program) {
 
 uint32_t KernelCoreCount(const Program& program, uint32_t kernel) {
   return static_cast<uint32_t>(program.kernels[kernel].workers.size());
+}
+
+bool IsCallable(const Program& program, uint32_t kernel) {
+  return program.kernels[kernel].callable;
 }
 
 }  // namespace ttfd

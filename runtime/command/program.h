@@ -64,6 +64,9 @@ struct KernelUse {
   std::shared_ptr<const KernelImage> image;
   hw::Hart hart = hw::kBrisc;
   std::vector<CoreRange> cores;
+  // Placed and not started: the kernel that the program starts on this hart of each of `cores` calls it. It has the
+  // circular buffers and semaphores of its tile, and no arguments of the launch.
+  bool callable = false;
 };
 
 struct CircularBufferUse {
@@ -92,17 +95,21 @@ struct ProgramSpec {
 // (program_layout.h).
 class Program;
 
-// Checks a spec against the grid: ranges inside it, at least one kernel, no two kernels on one hart
-// of a tile, images and circular buffers that fit, every circular buffer and semaphore that a kernel
-// needs. INVALID_ARGUMENT says what is wrong and what is allowed, UNIMPLEMENTED which formats are
-// known. `id` is for people (hang reports). Thread-safe.
+// Checks a spec against the grid: ranges inside it, at least one kernel, no two kernels started on one
+// hart of a tile, images and circular buffers that fit, every circular buffer and semaphore that a
+// kernel needs, a started kernel for each callable one. INVALID_ARGUMENT says what is wrong and what
+// is allowed, UNIMPLEMENTED which formats are known. `id` is for people (hang reports). Thread-safe.
 StatusOr<std::shared_ptr<const Program>> BuildProgram(uint32_t id, const ProgramSpec& spec,
                                                       GridSize grid);
 
 // Arguments that a launch must provide: per kernel, in the order of ProgramSpec::kernels.
 uint32_t KernelCount(const Program& program);
-// Tiles that run kernel `kernel`: ranges in order, row by row. The order of per-core words.
+// Tiles on which a launch starts kernel `kernel`: ranges in order, row by row. The order of per-core words.
+// None of a callable kernel.
 uint32_t KernelCoreCount(const Program& program, uint32_t kernel);
+
+// Whether kernel `kernel` is placed only. A launch gives it no arguments.
+bool IsCallable(const Program& program, uint32_t kernel);
 
 struct KernelArguments {
   std::vector<uint32_t> common;    // at most abi::kMaxArgumentWords

@@ -22,7 +22,8 @@ inline constexpr int32_t kNoKernel = -1;
 struct ProgramKernel {
   hw::Hart hart = hw::kBrisc;
   uint32_t image = 0;             // index into Program::images
-  std::vector<uint16_t> workers;  // in the order of the per-core words
+  std::vector<uint16_t> workers;  // in the order of the per-core words; of a callable kernel none
+  bool callable = false;
 };
 
 struct ProgramImage {
@@ -51,6 +52,7 @@ class Program {
   GridSize grid;
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramImage> images;  // distinct ones
+  std::vector<uint32_t> callables;   // indices of the callable kernels' images, in their order
   std::vector<ProgramGroup> groups;
   std::vector<uint16_t> workers;  // every tile that runs something, ascending
   std::vector<std::array<KernelPlace, hw::kHarts>> places;  // of each of `workers`

@@ -12,7 +12,8 @@ ttfd_test(NAME client_daemon_test LABELS integration TIMEOUT 120
        ${CMAKE_CURRENT_LIST_DIR}/client_lifetime_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_queues_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_trace_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_print_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_circular_buffer_test.cc
+       ${CMAKE_CURRENT_LIST_DIR}/client_callable_test.cc
   DEPS ttfd_client_daemon ttfd_client)
 add_dependencies(client_daemon_test kernel_vector_add kernel_empty kernel_echo_ncrisc kernel_copy_pages kernel_spin kernel_print_brisc
-  kernel_present_tiles kernel_tile_math
+  kernel_present_tiles kernel_tile_math kernel_call kernel_called kernel_called_print kernel_echo_brisc
   dispatch_kernel_meet_brisc dispatch_kernel_bump_brisc)

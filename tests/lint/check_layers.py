@@ -31,8 +31,9 @@ def may_examine(path, to):
 
 
 def may_launch(path, to):
-    """The tensor library, and the kernels of its operations."""
-    return path.startswith("client/tensor/") and to.startswith("firmware/ops/")
+    """The tensor library and the kernels of its operations; task graphs and theirs."""
+    return (path.startswith("client/tensor/") and to.startswith("firmware/ops/")
+            or path.startswith("client/graph/") and to.startswith("firmware/graph/"))
 
 
 def below_rpc(path):
@@ -48,7 +49,7 @@ FORBIDDEN = [
      lambda path, to: below_rpc(path) and bool(GENERATED.search(to))),
     ("clients see proto only: client -> runtime, daemon or firmware, except that client/cli includes "
      "runtime/device/kmd/doctor/, because ttfdctl doctor examines a host on which no daemon may run, and client/tensor "
-     "includes firmware/ops/, the kernels of operations and their arguments",
+     "and client/graph include firmware/ops/ and firmware/graph/, the kernels that they launch",
      lambda path, to: path.startswith("client/") and to.split("/")[0] in ("runtime", "daemon", "firmware")
      and not may_examine(path, to) and not may_launch(path, to)),
     ("only main, libttfd_sim and tests choose a device backend: runtime/device/<backend>",

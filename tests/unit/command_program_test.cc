@@ -89,6 +89,25 @@ TEST(Program, RefusesKernelsThatNeedWhatItDoesNotGive) {
   EXPECT_TRUE(BuildProgram(1, spec, kGrid).ok());
 }
 
+TEST(Program, RefusesCallablesWithoutCallersAndWithArgumentsOfTheLaunch) {
+  ProgramSpec spec;
+  spec.kernels.push_back({Image(), hw::kBrisc, {{0, 0, 0, 0}}});
+  spec.kernels.push_back({Image(), hw::kNcrisc, {{0, 0, 0, 0}}, true});
+  ExpectRefused(spec,
+                "kernel 1 is callable on NCRISC of core (0,0), where the program starts no kernel "
+                "that could call it");
+  spec.kernels[1].hart = hw::kBrisc;
+  const auto program = BuildProgram(1, spec, kGrid);
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  const std::vector<KernelArguments> arguments = {{{}, 0, {}}, {{1}, 0, {}}};
+  EXPECT_EQ(StatusMessage(CheckArguments(**program, arguments)),
+            "kernel 1 is callable; a launch gives it no arguments");
+  spec.kernels.resize(1 + abi::kMaxCallables, spec.kernels[1]);
+  EXPECT_TRUE(BuildProgram(1, spec, kGrid).ok());
+  spec.kernels.push_back(spec.kernels[1]);
+  ExpectRefused(spec, "kernel 65 is one callable kernel more than the 64 that a program may have");
+}
+
 TEST(Program, SaysWhichArgumentsALaunchDoesNotGive) {
   auto image = std::make_shared<KernelImage>(*Image());
   image->needs = {{abi::kArgument, 2, "scale.cc:9"}, {abi::kCommonArgument, 0, "scale.cc:7"}};

@@ -228,6 +228,7 @@ void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto) {
     v1::KernelUse* out = proto->add_kernels();
     out->set_kernel(use.kernel);
     out->set_processor(static_cast<v1::Processor>(use.processor));
+    out->set_callable(use.callable);
     for (const CoreRange& range : use.cores) {
       ToProto(range, out->add_cores());
     }

@@ -54,6 +54,14 @@ uint32_t ProgramBuilder::AddKernel(const Kernel& kernel, Processor processor,
   return static_cast<uint32_t>(kernels_.size() - 1);
 }
 
+uint32_t ProgramBuilder::AddCallable(const Kernel& kernel, Processor processor,
+                                     std::vector<CoreRange> cores) {
+  const auto number = std::count_if(kernels_.begin(), kernels_.end(),
+                                    [](const KernelUse& use) { return use.callable; });
+  kernels_.push_back({kernel.handle(), processor, std::move(cores), true});
+  return static_cast<uint32_t>(number);
+}
+
 ComputeIndices ProgramBuilder::AddKernels(const ComputeKernel& kernels,
                                           const std::vector<CoreRange>& cores) {
   const auto& [trisc0, trisc1, trisc2] = kernels.kernels();

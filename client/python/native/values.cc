@@ -225,9 +225,14 @@ client::ProgramBuilder ToProgram(const std::vector<KernelUse>& kernels,
                                  const std::vector<CircularBuffer>& circular_buffers,
                                  const std::vector<Semaphore>& semaphores) {
   client::ProgramBuilder builder;
-  for (const auto& [kernel, processor, cores] : kernels) {
-    builder.AddKernel(Naming<client::Kernel>(kernel), static_cast<client::Processor>(processor),
-                      ToRanges(cores));
+  for (const auto& [handle, number, cores, callable] : kernels) {
+    const auto kernel = Naming<client::Kernel>(handle);
+    const auto processor = static_cast<client::Processor>(number);
+    if (callable) {
+      builder.AddCallable(kernel, processor, ToRanges(cores));
+    } else {
+      builder.AddKernel(kernel, processor, ToRanges(cores));
+    }
   }
   for (const auto& [index, pages, page_bytes, cores, number, buffer] : circular_buffers) {
     const auto format = static_cast<client::DataFormat>(number);

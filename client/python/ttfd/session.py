@@ -84,7 +84,8 @@ def _kernel_tuples(kernels: Sequence[KernelUse | ComputeUse]) -> tuple[list[tupl
             uses = [KernelUse(kernel, TRISC0 + number, given.cores) for number, kernel in enumerate(kinds)]
         for use in uses:
             kernel = check.live(check.one(use, KernelUse, field).kernel, Kernel, f"{field}.kernel")
-            entries.append((kernel.handle, processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores")))
+            entries.append((kernel.handle, processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores"),
+                            bool(use.callable)))
         numbers.append(range(first, len(entries)))
     return entries, numbers
 

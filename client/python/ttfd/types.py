@@ -54,12 +54,14 @@ class KernelUse:
     """Runs `kernel` on `processor` of every tile in `cores`.
 
     processor: BRISC ... TRISC2, or its name in letters of any case. cores: one tile (x, y), a rectangle (x0, y0, x1, y1),
-    which `CoreRange` is, or a list of these.
+    which `CoreRange` is, or a list of these. callable: placed there and not started; the kernel that the program starts on
+    the same processor calls it (<ttfd/callable.h>), by its number among the program's callable kernels.
     """
 
     kernel: Kernel
     processor: int | str
     cores: Cores
+    callable: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

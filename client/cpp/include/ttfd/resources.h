@@ -93,6 +93,7 @@ class ProgramBuilder {
     uint64_t kernel = 0;
     Processor processor = Processor::kBrisc;
     std::vector<CoreRange> cores = {};
+    bool callable = false;
   };
   struct CircularBuffer {
     uint32_t index = 0;
@@ -111,6 +112,10 @@ class ProgramBuilder {
   // Runs `kernel` on `processor` of every tile in `cores`. Returns the kernel's index in this
   // program, by which launch arguments name it.
   uint32_t AddKernel(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
+  // Places `kernel` on every tile in `cores` without starting it: the kernel that the program starts on the same
+  // processor there calls it (<ttfd/callable.h>). It has the circular buffers and semaphores of its tile and the
+  // arguments of its caller, none of the launch. Returns its number among the program's callable kernels, at most 64.
+  uint32_t AddCallable(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
   // Runs the three kernels on the processors they are for, TRISC0 to TRISC2. LaunchRequest sets their arguments
   // together.
   ComputeIndices AddKernels(const ComputeKernel& kernels, const std::vector<CoreRange>& cores);

@@ -47,6 +47,8 @@ constexpr uint32_t CountOffset(abi::Resource resource) {
       return kArguments + offsetof(abi::LaunchArguments, per_core_count);
     case abi::kCommonArgument:
       return kArguments + offsetof(abi::LaunchArguments, common_count);
+    case abi::kCallable:
+      return offsetof(abi::LaunchMessage, callable_count);
   }
   __builtin_unreachable();
 }

@@ -36,6 +36,7 @@
 #pragma once
 
 #include <ttfd/arguments.h>
+#include <ttfd/callable.h>
 #include <ttfd/circular_buffer.h>
 #include <ttfd/interleaved_buffer.h>
 #include <ttfd/noc.h>

@@ -1,0 +1,31 @@
+// An argument of a task: a word, or a buffer, for whose address the task's function gets it.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "ttfd/resources.h"
+
+namespace ttfd::graph {
+
+class Argument {
+ public:
+  Argument(uint32_t word) : value_(word) {}
+  Argument(int32_t word) : value_(static_cast<uint32_t>(word)) {}
+  // The bits of the number.
+  Argument(float number) : value_(std::bit_cast<uint32_t>(number)) {}
+  // The buffer must exist when the graph runs.
+  Argument(const client::Buffer& buffer) : value_(buffer.handle()), is_buffer_(true) {}
+
+  bool is_buffer() const { return is_buffer_; }
+  // REQUIRES is_buffer(). Buffer::handle().
+  uint64_t buffer() const { return value_; }
+  // REQUIRES !is_buffer().
+  uint32_t word() const { return static_cast<uint32_t>(value_); }
+
+ private:
+  uint64_t value_;
+  bool is_buffer_ = false;
+};
+
+}  // namespace ttfd::graph

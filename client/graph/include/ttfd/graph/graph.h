@@ -1,0 +1,135 @@
+// A graph of tasks, given to the card once and scheduled there: a task runs when the tasks before it have ended, on
+// any worker that has nothing to do, without the host.
+//
+//   #include <ttfd/graph/graph.h>
+//   using namespace ttfd;
+//
+//   graph::Graph graph(session);                            // a client::Session
+//   graph::Function add = graph.AddFunction("add", kernel); // a client::Kernel for BRISC
+//   graph::Function mul = graph.AddFunction("mul", other);
+//   graph::Task t = graph.Add(add, {a, b, c, 128 * 128});
+//   graph::Task u = graph.Add(add, {a, c, d, 128 * 128}, {.after = {t}});
+//   graph::Task v = graph.Add(mul, {c, d, e, 128 * 128}, {.after = {t, u}});
+//   client::Status status = graph.Run(session.queue());     // any number of times
+//
+// A function is an ordinary kernel, unchanged: the task's arguments are its Argument(i). It runs on one worker and has
+// no common arguments. Those that it reads and a task does not give are 0.
+//
+// A graph is a program and two buffers of the session: an upload when it has changed, then one launch a run. Nothing on
+// the card outlasts a run, so that a run that was cancelled or lost leaves nothing to repair.
+//
+// Mistakes in calls (an unknown function, too many arguments) are kept; the first is what Run returns. A graph is used
+// by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ttfd/graph/argument.h"
+#include "ttfd/graph/host.h"
+#include "ttfd/session.h"
+
+namespace ttfd::graph {
+
+template <typename T>
+using Result = client::Result<T>;
+using client::Status;
+
+// A function of a graph, and a task of it: numbers from 0, in the order of the calls.
+struct Function {
+  uint32_t number = 0;
+};
+struct Task {
+  uint32_t number = 0;
+};
+
+// Workers that run the tasks of a class.
+struct ClassOptions {
+  std::string name = {};
+  std::vector<client::CoreRange> cores = {};
+};
+
+// A circular buffer that every worker has, for the functions. Its pages are what the last task left.
+struct ScratchOptions {
+  uint32_t index = 0;  // not above Graph::kMaxScratchIndex
+  uint32_t pages = 0;
+  uint32_t page_bytes = 0;  // multiple of 16
+  client::DataFormat format = client::DataFormat::kNone;
+};
+
+struct GraphOptions {
+  // The tile of the scheduler. It runs no tasks.
+  client::Core scheduler = {0, 0};
+  // No worker in two, none the scheduler's. At most 14 groups of 16 workers, of which each class has whole ones. None:
+  // one class "WORKERS" of all other workers of the device.
+  std::vector<ClassOptions> classes = {};
+  std::vector<ScratchOptions> scratch = {};
+};
+
+struct FunctionOptions {
+  std::string on = {};     // class of its tasks; empty: the first
+  HostFunction host = {};  // what it does, for HostExecutor
+};
+
+struct TaskOptions {
+  std::vector<Task> after = {};  // tasks that end before it starts
+  std::string on = {};           // its class; empty: the function's
+};
+
+// The last run that has ended.
+struct RunReport {
+  uint32_t blocks = 0;  // of 64 tasks, that ran
+  uint32_t clocks = 0;  // of the scheduler, from the first task to the end of the last
+  uint32_t rounds = 0;  // of its loop
+  uint32_t idle_rounds = 0;
+};
+
+class Graph {
+ public:
+  static constexpr uint32_t kMaxArguments = 16;  // of a task
+  static constexpr uint32_t kMaxFunctions = 64;
+  static constexpr uint32_t kMaxScratchIndex = 29;  // the graph has those above
+
+  // The session outlives the graph.
+  explicit Graph(client::Session& session, GraphOptions options = {});
+  ~Graph();
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+
+  // `kernel` was built for BRISC and exists until the graph has run for the first time with it. `name` is for messages.
+  Function AddFunction(std::string name, const client::Kernel& kernel,
+                       FunctionOptions options = {});
+  Task Add(Function function, std::span<const Argument> arguments, const TaskOptions& options = {});
+  Task Add(Function function, std::initializer_list<Argument> arguments,
+           const TaskOptions& options = {}) {
+    return Add(function, std::span(arguments.begin(), arguments.size()), options);
+  }
+  // `after` starts when `before` has ended; both exist.
+  void AddEdge(Task before, Task after);
+
+  uint64_t tasks() const;
+  uint64_t edges() const;
+
+  // Runs the graph on the queue, whose workers include the graph's; returns when all tasks have ended.
+  // INVALID_ARGUMENT: a mistake in a call, a cycle (both name tasks), or more than the card's limits. Else errors of
+  // Queue::Launch.
+  Status Run(client::Queue queue);
+  // The same without waiting.
+  Result<client::Position> Enqueue(client::Queue queue);
+  // Reads the report of the last run, after all that was enqueued on the queue.
+  Result<RunReport> ReadReport(client::Queue queue);
+
+  // Runs the functions' host forms, in the order in which the tasks may run, on memory of the host: the same results
+  // without a card.
+  Status RunOnHost(const HostMemory& memory) const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ttfd::graph

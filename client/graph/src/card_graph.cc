@@ -1,0 +1,132 @@
+// A graph as a program and its launch.
+#include "client/graph/src/card_graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "client/graph/src/error.h"
+#include "firmware/graph/elfs.h"
+#include "firmware/graph/layout.h"
+
+namespace ttfd::graph {
+namespace {
+
+// In the order of the launch's arguments.
+enum KernelIndex : uint32_t { kScheduler, kStreamer, kWorker };
+
+constexpr uint32_t kMailboxBytes = layout::kMailboxSlots * layout::kSentBytes;
+// A structure of words, then halfwords, as the words of a launch.
+template <typename Words>
+std::vector<uint32_t> WordsOf(const Words& words, const std::vector<uint16_t>& tiles) {
+  std::vector<uint32_t> all((sizeof(Words) + 2 * tiles.size()) / 4);
+  std::memcpy(all.data(), &words, sizeof(Words));
+  std::memcpy(all.data() + sizeof(Words) / 4, tiles.data(), 2 * tiles.size());
+  return all;
+}
+
+}  // namespace
+
+uint32_t CardGraph::WindowBlocks() const {
+  const uint32_t left = session_.device().circular_buffer_bytes - kMailboxBytes;
+  return left / layout::kBlockBytes - 1;
+}
+
+Status CardGraph::LoadOwnKernels() {
+  for (const char* const name : {"scheduler", "streamer", "worker"}) {
+    Result<client::Kernel> kernel =
+        session_.LoadKernel(GraphElf(name), std::string("graph ") + name);
+    if (!kernel.ok()) return kernel.status();
+    own_.push_back(std::move(*kernel));
+  }
+  const client::Core tile = placement_.scheduler();
+  Result<client::Buffer> report = session_.AllocateL1(
+      sizeof(layout::Report),
+      {.page_bytes = sizeof(layout::Report), .cores = {client::CoreRange::Single(tile)}});
+  if (!report.ok()) return report.status();
+  report_ = std::move(*report);
+  return {};
+}
+
+Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
+  const std::vector<client::CoreRange> scheduler = {
+      client::CoreRange::Single(placement_.scheduler())};
+  const std::vector<client::CoreRange>& workers = placement_.cores();
+  std::vector<client::CoreRange> all = workers;
+  all.push_back(scheduler[0]);
+  client::ProgramBuilder builder;
+  builder.AddKernel(own_[kScheduler], client::Processor::kBrisc, scheduler);
+  builder.AddKernel(own_[kStreamer], client::Processor::kNcrisc, scheduler);
+  builder.AddKernel(own_[kWorker], client::Processor::kBrisc, workers);
+  for (const Description::FunctionEntry& function : graph.functions()) {
+    builder.AddCallable(client::Kernel(nullptr, function.kernel), client::Processor::kBrisc,
+                        workers);
+  }
+  // The first one: it has one address on all tiles.
+  builder.AddCircularBuffer(layout::kMailbox, layout::kMailboxSlots, layout::kSentBytes, all);
+  builder.AddCircularBuffer(layout::kWindow, window + 1, layout::kBlockBytes, scheduler);
+  for (const ScratchOptions& one : scratch_) {
+    builder.AddCircularBuffer(one.index, one.pages, one.page_bytes, workers, one.format);
+  }
+  for (uint32_t i = 0; i < layout::kSemaphores; ++i) builder.AddSemaphore(i, 0, all);
+  Result<client::Program> program = session_.CreateProgram(builder);
+  if (!program.ok()) return program.status();
+  program_ = std::move(*program);
+  functions_ = graph.functions().size();
+  window_ = window;
+  return {};
+}
+
+void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) {
+  const client::Core tile = placement_.scheduler();
+  layout::ScheduleWords schedule{};
+  schedule.blocks = packed.blocks;
+  schedule.window = packed.window;
+  schedule.reach = packed.reach;
+  schedule.words = placement_.words();
+  std::copy(placement_.lists().begin(), placement_.lists().end(), schedule.list);
+  layout::WorkerWords worker{};
+  worker.blocks = packed.blocks;
+  worker.scheduler = layout::PackTile(tile.x, tile.y);
+  worker.words = placement_.words();
+  std::vector<uint32_t> words = WordsOf(worker, placement_.tiles());
+  const auto buffers = static_cast<uint32_t>(words.size());
+  words.resize(buffers + graph.buffers().size());
+  launch_ = client::LaunchRequest(program_);
+  for (const KernelIndex kernel : {kScheduler, kStreamer}) {
+    launch_.Common(kernel, WordsOf(schedule, placement_.tiles()));
+    launch_.Address(kernel, offsetof(layout::ScheduleWords, records) / 4, records_);
+    launch_.Address(kernel, offsetof(layout::ScheduleWords, report) / 4, report_);
+  }
+  launch_.Common(kWorker, std::move(words));
+  launch_.Address(kWorker, offsetof(layout::WorkerWords, records) / 4, records_);
+  for (uint32_t i = 0; i < graph.buffers().size(); ++i) {
+    launch_.Address(kWorker, buffers + i, client::Buffer(nullptr, graph.buffers()[i], 0, 0));
+  }
+}
+
+Status CardGraph::Load(const Description& graph, const PackedGraph& packed, client::Queue& queue) {
+  const uint32_t most = layout::MaxBuffers(placement_.words());
+  if (graph.buffers().size() > most) {
+    return Invalid("arguments", "the tasks name " + std::to_string(graph.buffers().size()) +
+                                    " buffers; at most " + std::to_string(most) +
+                                    " are allowed with so many workers");
+  }
+  if (own_.empty()) {
+    if (Status status = LoadOwnKernels(); !status.ok()) return status;
+  }
+  if (functions_ != graph.functions().size() || window_ != packed.window) {
+    if (Status status = MakeProgram(graph, packed.window); !status.ok()) return status;
+  }
+  if (records_.size_bytes() < packed.bytes.size()) {
+    Result<client::Buffer> records =
+        session_.AllocateDram(packed.bytes.size(), {.page_bytes = layout::kBlockBytes});
+    if (!records.ok()) return records.status();
+    records_ = std::move(*records);
+  }
+  if (Status status = queue.Write(records_, 0, packed.bytes); !status.ok()) return status;
+  MakeLaunch(graph, packed);
+  return {};
+}
+
+}  // namespace ttfd::graph

@@ -1,0 +1,47 @@
+// A packed graph on the card: its program, its buffers, its launches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "client/graph/src/description.h"
+#include "client/graph/src/packing.h"
+#include "client/graph/src/placement.h"
+#include "ttfd/session.h"
+
+namespace ttfd::graph {
+
+class CardGraph {
+ public:
+  // All outlive this.
+  CardGraph(client::Session& session, const Placement& placement,
+            const std::vector<ScratchOptions>& scratch)
+      : session_(session), placement_(placement), scratch_(scratch) {}
+
+  // Blocks of records that fit the scheduler's tile.
+  uint32_t WindowBlocks() const;
+
+  // Uploads the graph on the queue, and makes the program if it has other functions or another window.
+  Status Load(const Description& graph, const PackedGraph& packed, client::Queue& queue);
+  // REQUIRES Load.
+  const client::LaunchRequest& launch() const { return launch_; }
+  const client::Buffer& report() const { return report_; }
+
+ private:
+  Status LoadOwnKernels();
+  Status MakeProgram(const Description& graph, uint32_t window);
+  void MakeLaunch(const Description& graph, const PackedGraph& packed);
+
+  client::Session& session_;
+  const Placement& placement_;
+  const std::vector<ScratchOptions>& scratch_;
+  std::vector<client::Kernel> own_;  // scheduler, streamer, worker
+  client::Program program_;
+  size_t functions_ = 0;  // of the program
+  uint32_t window_ = 0;
+  client::Buffer records_;
+  client::Buffer report_;
+  client::LaunchRequest launch_;
+};
+
+}  // namespace ttfd::graph

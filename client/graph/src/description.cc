@@ -1,0 +1,90 @@
+// The calls that describe a graph.
+#include "client/graph/src/description.h"
+
+#include "client/graph/src/error.h"
+
+namespace ttfd::graph {
+
+void Description::Note(std::string field, std::string message) {
+  if (status_.ok()) status_ = Invalid(std::move(field), std::move(message));
+}
+
+std::string Description::NameOf(uint32_t task) const {
+  const std::string number = std::to_string(task);
+  const size_t function = task < tasks_.size() ? tasks_[task].function : functions_.size();
+  return function < functions_.size() ? number + " '" + functions_[function].name + "'" : number;
+}
+
+uint32_t Description::ListOf(const std::string& name, uint32_t fallback, const std::string& user) {
+  if (name.empty()) return fallback;
+  if (const auto list = placement_.Find(name)) return *list;
+  Note("on", user + ": class '" + name + "' has no workers; the graph has " + placement_.Names());
+  return fallback;
+}
+
+Function Description::AddFunction(std::string name, uint64_t kernel, FunctionOptions options) {
+  const Function function{static_cast<uint32_t>(functions_.size())};
+  if (functions_.size() == Graph::kMaxFunctions) {
+    Note("function", "function '" + name + "' is one more than the " +
+                         std::to_string(Graph::kMaxFunctions) + " that a graph may have");
+    return function;
+  }
+  const uint32_t list = ListOf(options.on, 0, "function '" + name + "'");
+  functions_.push_back({std::move(name), kernel, list, std::move(options.host)});
+  return function;
+}
+
+Task Description::Add(Function function, std::span<const Argument> arguments,
+                      const TaskOptions& options) {
+  const Task task{static_cast<uint32_t>(tasks_.size())};
+  TaskEntry& entry = tasks_.emplace_back();
+  if (function.number >= functions_.size()) {
+    Note("function", "task " + std::to_string(task.number) + ": function " +
+                         std::to_string(function.number) + "; the graph has " +
+                         std::to_string(functions_.size()));
+    return task;
+  }
+  entry.function = static_cast<uint8_t>(function.number);
+  entry.list = static_cast<uint8_t>(functions_[function.number].list);
+  if (!options.on.empty()) {
+    entry.list =
+        static_cast<uint8_t>(ListOf(options.on, entry.list, "task " + NameOf(task.number)));
+  }
+  if (arguments.size() > Graph::kMaxArguments) {
+    Note("arguments", "task " + NameOf(task.number) + " has " + std::to_string(arguments.size()) +
+                          " arguments; at most " + std::to_string(Graph::kMaxArguments) +
+                          " are allowed");
+    return task;
+  }
+  entry.first_word = static_cast<uint32_t>(words_.size());
+  entry.arguments = static_cast<uint8_t>(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (argument.is_buffer()) entry.buffers = static_cast<uint16_t>(entry.buffers | 1u << i);
+    words_.push_back(argument.is_buffer() ? BufferIndex(argument.buffer()) : argument.word());
+  }
+  for (const Task before : options.after) AddEdge(before, task);
+  return task;
+}
+
+void Description::AddEdge(Task before, Task after) {
+  for (const Task task : {before, after}) {
+    if (task.number < tasks_.size()) continue;
+    Note("after", "an edge from task " + NameOf(before.number) + " to task " +
+                      NameOf(after.number) + "; the graph has " + std::to_string(tasks_.size()) +
+                      " tasks");
+    return;
+  }
+  edges_.emplace_back(before.number, after.number);
+}
+
+// Graphs name few buffers, most often one of the last.
+uint32_t Description::BufferIndex(uint64_t handle) {
+  for (size_t i = buffers_.size(); i != 0; --i) {
+    if (buffers_[i - 1] == handle) return static_cast<uint32_t>(i - 1);
+  }
+  buffers_.push_back(handle);
+  return static_cast<uint32_t>(buffers_.size() - 1);
+}
+
+}  // namespace ttfd::graph

@@ -1,0 +1,126 @@
+// The graph as its user sees it.
+#include "ttfd/graph/graph.h"
+
+#include <cstring>
+#include <utility>
+
+#include "client/graph/src/card_graph.h"
+#include "client/graph/src/description.h"
+#include "client/graph/src/error.h"
+#include "client/graph/src/order.h"
+#include "client/graph/src/packing.h"
+#include "client/graph/src/placement.h"
+#include "firmware/graph/layout.h"
+
+namespace ttfd::graph {
+
+static_assert(Graph::kMaxArguments == layout::kArguments);
+static_assert(Graph::kMaxFunctions == layout::kFunctions);
+static_assert(Graph::kMaxScratchIndex + 1 == layout::kMailbox);
+
+class Graph::State {
+ public:
+  State(client::Session& session, GraphOptions given)
+      : options(std::move(given)),
+        placement(options, session.device().grid_x, session.device().grid_y),
+        description(placement),
+        card(session, placement, options.scratch) {}
+
+  const GraphOptions options;
+  const Placement placement;
+  Description description;
+  CardGraph card;
+  bool loaded = false;  // as it is described
+};
+
+Graph::Graph(client::Session& session, GraphOptions options)
+    : state_(std::make_unique<State>(session, std::move(options))) {}
+Graph::~Graph() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+
+Function Graph::AddFunction(std::string name, const client::Kernel& kernel,
+                            FunctionOptions options) {
+  state_->loaded = false;
+  return state_->description.AddFunction(std::move(name), kernel.handle(), std::move(options));
+}
+
+Task Graph::Add(Function function, std::span<const Argument> arguments,
+                const TaskOptions& options) {
+  state_->loaded = false;
+  return state_->description.Add(function, arguments, options);
+}
+
+void Graph::AddEdge(Task before, Task after) {
+  state_->loaded = false;
+  state_->description.AddEdge(before, after);
+}
+
+uint64_t Graph::tasks() const { return state_->description.tasks().size(); }
+uint64_t Graph::edges() const { return state_->description.edges().size(); }
+
+Result<client::Position> Graph::Enqueue(client::Queue queue) {
+  State& state = *state_;
+  if (!state.loaded) {
+    if (!state.placement.status().ok()) return state.placement.status();
+    const Description& graph = state.description;
+    if (!graph.status().ok()) return graph.status();
+    if (graph.tasks().empty()) return Invalid("graph", "a graph without tasks");
+    const Successors successors = SuccessorsOf(graph);
+    const Result<std::vector<uint32_t>> order = OrderByLevel(graph, successors);
+    if (!order.ok()) return order.status();
+    const Result<PackedGraph> packed = Pack(graph, successors, *order, state.card.WindowBlocks());
+    if (!packed.ok()) return packed.status();
+    if (Status status = state.card.Load(graph, *packed, queue); !status.ok()) return status;
+    state.loaded = true;
+  }
+  return queue.EnqueueLaunch(state.card.launch());
+}
+
+Status Graph::Run(client::Queue queue) {
+  const Result<client::Position> position = Enqueue(queue);
+  return position.ok() ? queue.Wait(*position) : position.status();
+}
+
+Result<RunReport> Graph::ReadReport(client::Queue queue) {
+  if (!state_->loaded) return Invalid("graph", "the graph has not run since it was changed");
+  layout::Report report;
+  const Status status =
+      queue.Read(state_->card.report(), 0, std::as_writable_bytes(std::span(&report, 1)));
+  if (!status.ok()) return status;
+  return RunReport{report.blocks, report.clocks, report.rounds, report.idle};
+}
+
+Status Graph::RunOnHost(const HostMemory& memory) const {
+  const Description& graph = state_->description;
+  if (!graph.status().ok()) return graph.status();
+  const Result<std::vector<uint32_t>> order = OrderByLevel(graph, SuccessorsOf(graph));
+  if (!order.ok()) return order.status();
+  std::vector<HostArgument> arguments;
+  for (const uint32_t task : *order) {
+    const Description::TaskEntry& entry = graph.tasks()[task];
+    const HostFunction& function = graph.functions()[entry.function].host;
+    if (!function) {
+      return Invalid("host", "task " + graph.NameOf(task) + ": its function has no host form");
+    }
+    arguments.clear();
+    const std::span<const uint32_t> words = graph.Arguments(entry);
+    for (size_t i = 0; i < words.size(); ++i) {
+      HostArgument& argument = arguments.emplace_back();
+      if ((entry.buffers >> i & 1) == 0) {
+        argument.word = words[i];
+        continue;
+      }
+      const std::span<std::byte>* const bound = memory.Find(graph.buffers()[words[i]]);
+      if (bound == nullptr) {
+        return Invalid("memory", "task " + graph.NameOf(task) +
+                                     ": no memory is bound to its buffer " + std::to_string(i));
+      }
+      argument.buffer = *bound;
+    }
+    function(arguments);
+  }
+  return {};
+}
+
+}  // namespace ttfd::graph

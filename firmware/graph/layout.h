@@ -1,0 +1,120 @@
+// Bytes of a task graph that the host writes and the kernels of firmware/graph read: plain C++, also for the host.
+//
+// A graph is a list of records in a DRAM buffer, in an order in which every task comes after its predecessors. A launch
+// starts three kernels: the streamer copies blocks of records into the window in the scheduler tile's L1, the scheduler
+// counts predecessors there and sends ready tasks to workers, and a worker calls the task's function. The records in
+// DRAM are never written, so a launch leaves nothing that the next one would have to reset.
+//
+// The window is a ring of blocks. A record's successors are named by their slots in the ring: the scheduler sends no
+// task before all its successors are in the window, which it ensures by keeping `reach` blocks between the tasks that
+// it may send and the end of what is loaded. Edges longer than the reach are not in the records: the window has moved
+// on from a task, and so the task has ended, before a successor so far away may be sent.
+#pragma once
+
+#include <stdint.h>
+
+namespace ttfd::graph::layout {
+
+inline constexpr uint32_t kBlockRecords = 64;
+inline constexpr uint32_t kSuccessors = 11;  // of one record; more need join records
+inline constexpr uint32_t kSuccessorUnit = 8;
+inline constexpr uint32_t kInlineArguments = 6;  // in the record
+inline constexpr uint32_t kArguments = 16;       // of one task
+inline constexpr uint32_t kWorkersPerWord = 16;  // in a word of completion bits
+inline constexpr uint32_t kWorkerWords = 14;     // at most
+inline constexpr uint32_t kWorkers = kWorkersPerWord * kWorkerWords;
+inline constexpr uint32_t kFunctions = 64;  // callable kernels of one program
+inline constexpr uint32_t kLists = kWorkerWords + 1;
+inline constexpr uint32_t kJoin = kWorkerWords;  // Record::list of a record without a function
+
+// Record::call: what a worker is to do.
+struct Call {
+  // 1 + number of the function. 0: a join, which ends when it is ready. kStop: the worker's kernel ends.
+  uint8_t function;
+  uint8_t arguments;  // how many
+  uint16_t buffers;   // bit i: argument i is an index into the graph's buffers
+};
+static_assert(sizeof(Call) == 4);
+inline constexpr uint8_t kStop = 255;
+
+struct Record {
+  // The first half is sent to the worker.
+  uint32_t task;  // its number in the graph, for reports
+  // The arguments, or, if they are more than kInlineArguments, the number of the Extension that has them.
+  uint32_t arguments[kInlineArguments];
+  Call call;  // lands last, and is not 0: the worker waits for it
+  // The second half is the scheduler's.
+  uint32_t next;  // of its ready list: an L1 address. 0 in DRAM
+  uint16_t left;  // predecessors that have not ended, and 1 until the task may be sent
+  uint8_t list;   // of workers that may run it: its ready list. kJoin: none runs it
+  uint8_t successors;
+  uint8_t block_left;  // of the first record of a block: records of the block that have not ended
+  uint8_t reserved;
+  uint16_t successor[kSuccessors];  // offsets in the window, in units of kSuccessorUnit bytes
+};
+static_assert(sizeof(Record) == 64);
+inline constexpr uint32_t kSentBytes = 32;
+inline constexpr uint32_t kBlockBytes = kBlockRecords * sizeof(Record);
+
+// Arguments of a task that has many. The extensions follow the blocks of records, kBlockBytes of them a page.
+struct Extension {
+  uint32_t arguments[kArguments];
+};
+static_assert(sizeof(Extension) == sizeof(Record));
+
+// Position of a worker tile, x in the low byte. kNoTile: none, the last places of a list.
+constexpr uint16_t PackTile(uint32_t x, uint32_t y) { return static_cast<uint16_t>(x | y << 8); }
+inline constexpr uint16_t kNoTile = 0xFFFF;
+
+// Figures of a launch, which it leaves at ScheduleWords::report.
+struct Report {
+  uint32_t blocks;  // that have ended
+  uint32_t clocks;  // from the first task that may be sent to the end of the last
+  uint32_t rounds;  // of the scheduler's loop
+  uint32_t idle;    // of these, rounds that found nothing to do
+  uint32_t reserved[12];
+};
+static_assert(sizeof(Report) == 64);
+
+// Common words of the scheduler and the streamer.
+struct ScheduleWords {
+  uint32_t records;  // address of the DRAM buffer, pages of kBlockBytes
+  uint32_t blocks;   // of records, the last one filled up with joins
+  uint32_t window;   // blocks of the ring
+  uint32_t reach;    // blocks; less than the window
+  uint32_t report;   // address of a Report in the L1 of the scheduler's tile
+  uint32_t words;    // of completion bits: each has the workers of one ready list
+  uint8_t list[(kWorkerWords + 3) / 4 * 4];  // by word
+  // uint16_t tiles[words * kWorkersPerWord] follow: the workers, PackTile.
+};
+
+// Common words of the workers.
+struct WorkerWords {
+  uint32_t records;                // as above
+  uint32_t blocks;                 // as above: extensions lie behind them
+  uint32_t scheduler;              // PackTile
+  uint32_t words;                  // as above
+  uint32_t arguments[kArguments];  // space for those of the running task
+  // uint16_t tiles[words * kWorkersPerWord] follow, then the addresses of the graph's buffers.
+};
+// Words of a launch that are the addresses of buffers, at most.
+constexpr uint32_t MaxBuffers(uint32_t words) {
+  return 256 - static_cast<uint32_t>(sizeof(WorkerWords) / 4) - words * kWorkersPerWord / 2;
+}
+
+// Circular buffers, the last ones of a program, for functions use the first: a worker's mailbox slots of kSentBytes, at
+// the same address on the scheduler's tile; and the window, blocks as pages and one more, for it begins at a multiple
+// of kBlockBytes.
+inline constexpr uint32_t kMailbox = 30, kWindow = 31;
+inline constexpr uint32_t kMailboxSlots = 2;
+constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
+  return (circular_buffer + kBlockBytes - 1) & ~(kBlockBytes - 1);
+}
+
+// Semaphores of the scheduler's tile. Bit b of word w is flipped when the worker's slot b / kWorkersPerWord has become
+// free.
+inline constexpr uint32_t kLoaded = kWorkerWords;        // blocks that the streamer has brought
+inline constexpr uint32_t kReleased = kWorkerWords + 1;  // blocks all of whose tasks have ended
+inline constexpr uint32_t kSemaphores = kWorkerWords + 2;
+
+}  // namespace ttfd::graph::layout

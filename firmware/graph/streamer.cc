@@ -1,0 +1,28 @@
+// The streamer of a task graph: brings blocks of records from DRAM into the window as tasks end. NCRISC of the
+// scheduler's tile.
+#include <ttfd/kernel.h>
+
+#include "firmware/graph/layout.h"
+
+using namespace ttfd::kernel;
+namespace layout = ttfd::graph::layout;
+
+void kernel_main() {
+  const auto& words = CommonArguments<layout::ScheduleWords>();
+  const uint32_t blocks = words.blocks;
+  const uint32_t window = words.window;
+  const InterleavedBuffer records(words.records, layout::kBlockBytes);
+  const uint32_t begin = layout::WindowBegin(CircularBuffer(layout::kWindow).address());
+  const uint32_t end = begin + window * layout::kBlockBytes;
+  const Semaphore released(layout::kReleased);
+  Semaphore loaded(layout::kLoaded);
+  uint32_t to = begin;
+  for (uint32_t block = 0; block != blocks; ++block) {
+    if (block >= window) released.WaitAtLeast(block - window + 1);
+    Read(records.Page(block), to, layout::kBlockBytes);
+    ReadBarrier();
+    loaded.Set(block + 1);
+    to += layout::kBlockBytes;
+    if (to == end) to = begin;
+  }
+}

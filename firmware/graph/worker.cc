@@ -1,0 +1,131 @@
+// A worker of a task graph: calls the functions of the tasks that arrive in its mailbox. BRISC.
+//
+// A function is a callable kernel of the program, unchanged: it sees the task's arguments as Argument(i).
+#include <ttfd/kernel.h>
+
+#include "firmware/graph/layout.h"
+
+using namespace ttfd::kernel;
+namespace fw = ttfd::firmware;
+namespace hw = ttfd::hw;
+namespace layout = ttfd::graph::layout;
+
+namespace {
+
+// Number of this tile among the workers.
+uint32_t OwnNumber(const uint16_t* tiles) {
+  const Position own = OwnPosition();
+  const uint16_t tile = layout::PackTile(own.x, own.y);
+  uint32_t number = 0;
+  while (tiles[number] != tile) ++number;
+  return number;
+}
+
+class Worker {
+ public:
+  explicit Worker(const layout::WorkerWords& words)
+      : buffers_(L1AddressOf(Tiles(words) + words.words * layout::kWorkersPerWord)),
+        extensions_(words.blocks),
+        records_(words.records, layout::kBlockBytes),
+        mailbox_(CircularBuffer(layout::kMailbox).address()),
+        scheduler_(TileAt({words.scheduler & 0xFF, words.scheduler >> 8})),
+        caller_(offsetof(layout::WorkerWords, arguments) / 4, layout::kArguments) {
+    const uint32_t number = OwnNumber(Tiles(words));
+    done_ = Semaphore(0).address() + 16 * (number / layout::kWorkersPerWord);
+    for (uint32_t slot = 0; slot != layout::kMailboxSlots; ++slot) {
+      flip_[slot] = 1u << (number % layout::kWorkersPerWord + slot * layout::kWorkersPerWord);
+    }
+  }
+
+  void Run() {
+    for (uint32_t slot = 0; slot != layout::kMailboxSlots; ++slot) Free(slot);
+    for (uint32_t slot = 0;; slot ^= 1) {
+      const uint32_t first = CallAt(slot), second = CallAt(slot ^ 1);
+      fw::WaitForMemory(ttfd::abi::kWaypointSemaphore,
+                        [first, second] { return (fw::Load(first) | fw::Load(second)) != 0; });
+      if (fw::Load(first) == 0) slot ^= 1;  // the one that has waited longer comes first
+      const uint32_t call = fw::Load(CallAt(slot));
+      const uint32_t function = call & 0xFF;
+      if (function == layout::kStop) return;
+      TakeArguments(SlotAt(slot) + offsetof(layout::Record, arguments), call >> 8 & 0xFF,
+                    call >> 16);
+      caller_.Call(function - 1);
+      Free(slot);
+    }
+  }
+
+ private:
+  static const uint16_t* Tiles(const layout::WorkerWords& words) {
+    return reinterpret_cast<const uint16_t*>(&words + 1);
+  }
+  uint32_t SlotAt(uint32_t slot) const { return mailbox_ + slot * layout::kSentBytes; }
+  uint32_t CallAt(uint32_t slot) const { return SlotAt(slot) + offsetof(layout::Record, call); }
+
+  // Lets the scheduler write to the slot. Addition and subtraction in turn flip its bit.
+  void Free(uint32_t slot) {
+    fw::Store(CallAt(slot), 0);
+    Increment({scheduler_, done_}, flip_[slot]);
+    flip_[slot] = -flip_[slot];
+  }
+
+  // Sets the arguments of a task; those that it does not have are 0.
+  [[gnu::always_inline]] void TakeArguments(uint32_t from, uint32_t count, uint32_t buffers) {
+    if ((count | given_) > layout::kInlineArguments) [[unlikely]] {
+      TakeManyArguments(from, count);
+    } else {
+      CopyArguments<layout::kInlineArguments>(from);
+    }
+    for (uint32_t i = 0; buffers != 0; ++i, buffers >>= 1) {
+      if ((buffers & 1) == 0) continue;
+      caller_.SetArgument(i, fw::Load(buffers_ + 4 * caller_.argument(i)));
+    }
+  }
+
+  template <uint32_t kCount>
+  [[gnu::always_inline]] void CopyArguments(uint32_t from) {
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i != kCount; ++i) caller_.SetArgument(i, fw::Load(from + 4 * i));
+  }
+
+  // The task, or the one before it, has more arguments than a record.
+  [[gnu::noinline]] void TakeManyArguments(uint32_t from, uint32_t count) {
+    const bool many = count > layout::kInlineArguments;
+    if (many) {
+      CopyArguments<layout::kArguments>(ReadExtension(fw::Load(from)));
+    } else {
+      CopyArguments<layout::kInlineArguments>(from);
+      for (uint32_t i = layout::kInlineArguments; i != layout::kArguments; ++i) {
+        caller_.SetArgument(i, 0);
+      }
+    }
+    given_ = many ? layout::kArguments : 0;
+  }
+
+  // Returns the L1 address of the copy.
+  uint32_t ReadExtension(uint32_t number) {
+    constexpr uint32_t kBytes = sizeof(layout::Extension), kPerBlock = layout::kBlockBytes / kBytes;
+    static_assert(kBytes == hw::kDramAlignment);
+    alignas(16) static uint8_t space[2 * kBytes];  // an image lies at a multiple of 16 only
+    const uint32_t to = (L1AddressOf(space) + kBytes - 1) & ~(kBytes - 1);
+    Read(records_.Page(extensions_ + number / kPerBlock, number % kPerBlock * kBytes), to, kBytes);
+    ReadBarrier();
+    return to;
+  }
+
+  const uint32_t buffers_;     // L1 address of the table of the buffers' addresses
+  const uint32_t extensions_;  // first page
+  const InterleavedBuffer records_;
+  const uint32_t mailbox_;
+  const uint32_t scheduler_;  // NoC coordinate
+  Caller caller_;
+  uint32_t done_;  // L1 address of the word of completion bits
+  uint32_t flip_[layout::kMailboxSlots];
+  uint32_t given_ = 0;  // arguments of the last task, if they were many
+};
+
+}  // namespace
+
+void kernel_main() {
+  Worker worker(CommonArguments<layout::WorkerWords>());
+  worker.Run();
+}
