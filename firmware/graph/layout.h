@@ -70,9 +70,8 @@ inline constexpr uint16_t kNoTile = 0xFFFF;
 struct Report {
   uint32_t blocks;  // that have ended
   uint32_t clocks;  // from the first task that may be sent to the end of the last
-  uint32_t rounds;  // of the scheduler's loop
-  uint32_t idle;    // of these, rounds that found nothing to do
-  uint32_t reserved[12];
+  uint32_t rounds;  // of the scheduler's loop, without those that found nothing to do
+  uint32_t reserved[13];
 };
 static_assert(sizeof(Report) == 64);
 

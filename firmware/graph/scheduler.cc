@@ -96,23 +96,20 @@ class Window {
         blocks_(given.blocks),
         reach_(given.reach),
         loaded_at_(Semaphore(layout::kLoaded).address()),
-        released_(layout::kReleased),
+        released_word_(layout::kReleased),
         next_(begin_),
-        oldest_(begin_) {}
+        oldest_(begin_) {
+    Await();
+  }
 
   uint32_t begin() const { return begin_; }
-  bool ended() const { return released_.value() == blocks_; }
+  bool ended() const { return released_ == blocks_; }
   uint32_t loaded_at() const { return loaded_at_; }
-  uint32_t seen() const { return seen_; }
+  uint32_t awaited() const { return awaited_; }
 
-  // Lets the tasks of one more block be sent, if their successors are all in the window. Returns whether it has.
-  [[gnu::always_inline]] bool Advance(uint32_t* ready) {
-    const uint32_t loaded = fw::Load(loaded_at_);
-    seen_ = loaded;
-    const uint32_t reach = loaded == blocks_ ? 0 : reach_;
-    if (allowed_ + reach >= loaded) return false;
-    AdvanceOver(ready);
-    return true;
+  // Lets the tasks of one more block be sent, if their successors are all in the window.
+  [[gnu::always_inline]] void Advance(uint32_t* ready) {
+    if (fw::Load(loaded_at_) >= awaited_) AdvanceOver(ready);
   }
 
   // The last task of a block has ended: the oldest blocks that have none left may be written over.
@@ -124,13 +121,15 @@ class Window {
       oldest_ += layout::kBlockBytes;
       if (oldest_ == end_) oldest_ = begin_;
     }
-    if (freed != 0) released_.Set(released_.value() + freed);
+    released_ += freed;
+    released_word_.Set(released_);
   }
 
  private:
   [[gnu::noinline]] void AdvanceOver(uint32_t* ready) {
     fw::Fence();
     ++allowed_;
+    Await();
     uint32_t record = next_;
     next_ += layout::kBlockBytes;
     if (next_ == end_) next_ = begin_;
@@ -140,14 +139,21 @@ class Window {
     }
   }
 
+  // The last blocks have no successors beyond them.
+  void Await() {
+    const uint32_t wanted = allowed_ + 1 + reach_;
+    awaited_ = allowed_ == blocks_ ? ~0u : wanted < blocks_ ? wanted : blocks_;
+  }
+
   const uint32_t begin_;
   const uint32_t end_;
   const uint32_t blocks_;
   const uint32_t reach_;
   const uint32_t loaded_at_;
-  Semaphore released_;
-  uint32_t seen_ = 0;     // blocks that were loaded when the scheduler looked last
+  Semaphore released_word_;  // for the streamer
+  uint32_t released_ = 0;
   uint32_t allowed_ = 0;  // blocks whose tasks may be sent
+  uint32_t awaited_ = 0;  // blocks that must be loaded until the next one may
   uint32_t next_;         // L1 address of the first that may not
   uint32_t oldest_;       // L1 address of the oldest that is not released
 };
@@ -196,23 +202,18 @@ class Scheduler {
   void Run() {
     AwaitWorkers();
     const auto start = static_cast<uint32_t>(WallClock());
-    uint32_t rounds = 0, idle = 0;
-    for (;; ++rounds) {
-      fw::Fence();
-      bool moved = window_.Advance(ready_);
-      moved |= TakeEnds();
-      if (ready_[layout::kJoin] != 0) moved |= EndJoins();
-      SendTasks();
-      if (moved) continue;
-      if (window_.ended()) break;
-      ++idle;
+    uint32_t rounds = 0;
+    for (; !window_.ended(); ++rounds) {
       AwaitChange();
+      window_.Advance(ready_);
+      TakeEnds();
+      if (ready_[layout::kJoin] != 0) EndJoins();
+      SendTasks();
     }
     auto* const report = L1Pointer<layout::Report>(given_.report);
     report->blocks = given_.blocks;
     report->clocks = static_cast<uint32_t>(WallClock()) - start;
     report->rounds = rounds;
-    report->idle = idle;
     StopWorkers();
   }
 
@@ -226,16 +227,28 @@ class Scheduler {
     }
   }
 
-  // Takes the slots that have become free. Returns whether any has.
-  [[gnu::always_inline]] bool TakeEnds() {
+  // Waits until a slot has become free or a block has come.
+  [[gnu::always_inline]] void AwaitChange() const {
+    const Word* const begin = words_;
+    const Word* const end = end_;
+    const uint32_t done = done_, loaded_at = window_.loaded_at(), awaited = window_.awaited();
+    fw::WaitForMemory(ttfd::abi::kWaypointSemaphore, [begin, end, done, loaded_at, awaited] {
+      uint32_t at = done;
+      for (const Word* word = begin; word != end; ++word, at += kDoneStride) {
+        if (fw::Load(at) != word->seen) return true;
+      }
+      return fw::Load(loaded_at) >= awaited;
+    });
+  }
+
+  // Takes the slots that have become free.
+  [[gnu::always_inline]] void TakeEnds() {
     const uint32_t begin = window_.begin();
-    bool moved = false;
     uint32_t at = done_;
     for (Word* word = words_; word != end_; ++word, at += kDoneStride) {
       const uint32_t now = fw::Load(at);
       uint32_t bits = now ^ word->seen;
       if (bits == 0) continue;
-      moved = true;
       word->seen = now;
       word->free |= bits;
       do {
@@ -244,31 +257,36 @@ class Scheduler {
         bits &= bits - 1;
       } while (bits != 0);
     }
-    return moved;
   }
 
-  [[gnu::noinline]] bool EndJoins() {
+  [[gnu::noinline]] void EndJoins() {
     for (uint32_t join; (join = ready_[layout::kJoin]) != 0;) {
       ready_[layout::kJoin] = L1Pointer<const layout::Record>(join)->next;
       End(join, window_.begin(), ready_, &window_);
     }
-    return true;
   }
 
   // Sends ready tasks: first to workers that have nothing to do.
   [[gnu::always_inline]] void SendTasks() {
     const uint32_t mailbox = mailbox_;
+    bool more = false;  // are left
     for (Word* word = words_; word != end_; ++word) {
+      if (*word->ready == 0) continue;
       const uint32_t free = word->free;
       const uint32_t idle = free & free >> layout::kWorkersPerWord & kFirstSlots;
-      if (*word->ready != 0 && idle != 0) word->free = free ^ Fill(word, idle, mailbox);
+      if (idle != 0) word->free = free ^ Fill(word, idle, mailbox);
+      more |= *word->ready != 0;
     }
+    if (more) SendToBusyWorkers();
+  }
+
+  [[gnu::noinline]] void SendToBusyWorkers() {
     for (Word* word = words_; word != end_; ++word) {
       if (*word->ready == 0) continue;
       const uint32_t first = word->free & kFirstSlots, second = word->free & ~kFirstSlots;
-      if (first != 0) word->free ^= Fill(word, first, mailbox);
+      if (first != 0) word->free ^= Fill(word, first, mailbox_);
       if (*word->ready == 0 || second == 0) continue;
-      word->free ^= Fill(word, second, mailbox + layout::kSentBytes);
+      word->free ^= Fill(word, second, mailbox_ + layout::kSentBytes);
     }
   }
 
@@ -286,20 +304,6 @@ class Scheduler {
     } while (record != 0 && left != 0);
     *word->ready = record;
     return slots ^ left;
-  }
-
-  // Waits until a slot has become free or a block has come.
-  [[gnu::noinline]] void AwaitChange() const {
-    const Word* const begin = words_;
-    const Word* const end = end_;
-    const uint32_t done = done_, at = window_.loaded_at(), loaded = window_.seen();
-    fw::WaitForMemory(ttfd::abi::kWaypointSemaphore, [begin, end, done, at, loaded] {
-      uint32_t changed = fw::Load(at) ^ loaded, word_at = done;
-      for (const Word* word = begin; word != end; ++word, word_at += kDoneStride) {
-        changed |= fw::Load(word_at) ^ word->seen;
-      }
-      return changed != 0;
-    });
   }
 
   void StopWorkers() {

@@ -27,28 +27,28 @@ class Worker {
       : buffers_(L1AddressOf(Tiles(words) + words.words * layout::kWorkersPerWord)),
         extensions_(words.blocks),
         records_(words.records, layout::kBlockBytes),
-        mailbox_(CircularBuffer(layout::kMailbox).address()),
         scheduler_(TileAt({words.scheduler & 0xFF, words.scheduler >> 8})),
         caller_(offsetof(layout::WorkerWords, arguments) / 4, layout::kArguments) {
     const uint32_t number = OwnNumber(Tiles(words));
     done_ = Semaphore(0).address() + 16 * (number / layout::kWorkersPerWord);
-    for (uint32_t slot = 0; slot != layout::kMailboxSlots; ++slot) {
-      flip_[slot] = 1u << (number % layout::kWorkersPerWord + slot * layout::kWorkersPerWord);
+    const uint32_t mailbox = CircularBuffer(layout::kMailbox).address();
+    for (uint32_t i = 0; i != layout::kMailboxSlots; ++i) {
+      slots_[i] = {mailbox + i * layout::kSentBytes + kCallOffset,
+                   1u << (number % layout::kWorkersPerWord + i * layout::kWorkersPerWord)};
     }
   }
 
   void Run() {
-    for (uint32_t slot = 0; slot != layout::kMailboxSlots; ++slot) Free(slot);
-    for (uint32_t slot = 0;; slot ^= 1) {
-      const uint32_t first = CallAt(slot), second = CallAt(slot ^ 1);
-      fw::WaitForMemory(ttfd::abi::kWaypointSemaphore,
-                        [first, second] { return (fw::Load(first) | fw::Load(second)) != 0; });
-      if (fw::Load(first) == 0) slot ^= 1;  // the one that has waited longer comes first
-      const uint32_t call = fw::Load(CallAt(slot));
+    for (Slot& slot : slots_) Free(&slot);
+    Slot* next = &slots_[0];  // the one that is served first
+    for (;;) {
+      Slot* const slot = AwaitTask(next);
+      next = slot == &slots_[0] ? &slots_[1] : &slots_[0];
+      const uint32_t call = fw::Load(slot->call);
       const uint32_t function = call & 0xFF;
       if (function == layout::kStop) return;
-      TakeArguments(SlotAt(slot) + offsetof(layout::Record, arguments), call >> 8 & 0xFF,
-                    call >> 16);
+      TakeArguments(slot->call - kCallOffset + offsetof(layout::Record, arguments),
+                    call >> 8 & 0xFF, call >> 16);
       caller_.Call(function - 1);
       Free(slot);
     }
@@ -58,14 +58,27 @@ class Worker {
   static const uint16_t* Tiles(const layout::WorkerWords& words) {
     return reinterpret_cast<const uint16_t*>(&words + 1);
   }
-  uint32_t SlotAt(uint32_t slot) const { return mailbox_ + slot * layout::kSentBytes; }
-  uint32_t CallAt(uint32_t slot) const { return SlotAt(slot) + offsetof(layout::Record, call); }
+  static constexpr uint32_t kCallOffset = offsetof(layout::Record, call);
 
-  // Lets the scheduler write to the slot. Addition and subtraction in turn flip its bit.
-  void Free(uint32_t slot) {
-    fw::Store(CallAt(slot), 0);
-    Increment({scheduler_, done_}, flip_[slot]);
-    flip_[slot] = -flip_[slot];
+  // A slot of the mailbox.
+  struct Slot {
+    uint32_t call;  // L1 address of its Record::call; not 0 when there is a task
+    uint32_t flip;  // what flips its completion bit: addition and subtraction in turn
+  };
+
+  [[gnu::always_inline]] Slot* AwaitTask(Slot* next) {
+    const uint32_t first = slots_[0].call, second = slots_[1].call;
+    fw::WaitForMemory(ttfd::abi::kWaypointSemaphore,
+                      [first, second] { return (fw::Load(first) | fw::Load(second)) != 0; });
+    if (fw::Load(next->call) != 0) return next;
+    return next == &slots_[0] ? &slots_[1] : &slots_[0];
+  }
+
+  // Lets the scheduler write to the slot.
+  void Free(Slot* slot) {
+    fw::Store(slot->call, 0);
+    Increment({scheduler_, done_}, slot->flip);
+    slot->flip = -slot->flip;
   }
 
   // Sets the arguments of a task; those that it does not have are 0.
@@ -77,14 +90,16 @@ class Worker {
     }
     for (uint32_t i = 0; buffers != 0; ++i, buffers >>= 1) {
       if ((buffers & 1) == 0) continue;
-      caller_.SetArgument(i, fw::Load(buffers_ + 4 * caller_.argument(i)));
+      const uint32_t at = caller_.arguments() + 4 * i;
+      fw::Store(at, fw::Load(buffers_ + 4 * fw::Load(at)));
     }
   }
 
   template <uint32_t kCount>
   [[gnu::always_inline]] void CopyArguments(uint32_t from) {
+    const uint32_t to = caller_.arguments();
 #pragma GCC unroll 8
-    for (uint32_t i = 0; i != kCount; ++i) caller_.SetArgument(i, fw::Load(from + 4 * i));
+    for (uint32_t i = 0; i != kCount; ++i) fw::Store(to + 4 * i, fw::Load(from + 4 * i));
   }
 
   // The task, or the one before it, has more arguments than a record.
@@ -115,11 +130,10 @@ class Worker {
   const uint32_t buffers_;     // L1 address of the table of the buffers' addresses
   const uint32_t extensions_;  // first page
   const InterleavedBuffer records_;
-  const uint32_t mailbox_;
   const uint32_t scheduler_;  // NoC coordinate
   Caller caller_;
   uint32_t done_;  // L1 address of the word of completion bits
-  uint32_t flip_[layout::kMailboxSlots];
+  Slot slots_[layout::kMailboxSlots];
   uint32_t given_ = 0;  // arguments of the last task, if they were many
 };
 

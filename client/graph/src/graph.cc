@@ -88,7 +88,7 @@ Result<RunReport> Graph::ReadReport(client::Queue queue) {
   const Status status =
       queue.Read(state_->card.report(), 0, std::as_writable_bytes(std::span(&report, 1)));
   if (!status.ok()) return status;
-  return RunReport{report.blocks, report.clocks, report.rounds, report.idle};
+  return RunReport{report.blocks, report.clocks, report.rounds};
 }
 
 Status Graph::RunOnHost(const HostMemory& memory) const {

@@ -38,7 +38,8 @@ class Caller {
   // Sets argument `index`, below `count`, of the kernels called from now on.
   void SetArgument(uint32_t index, uint32_t word) { firmware::Store(arguments_ + 4 * index, word); }
 
-  uint32_t argument(uint32_t index) const { return firmware::Load(arguments_ + 4 * index); }
+  // L1 address of argument 0 of the kernels called from now on.
+  uint32_t arguments() const { return arguments_; }
 
   // Runs callable kernel `index` of the program. One that the program does not have is refused (<ttfd/given.h>).
   [[gnu::always_inline]] void Call(uint32_t index) {

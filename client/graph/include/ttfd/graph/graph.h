@@ -84,8 +84,7 @@ struct TaskOptions {
 struct RunReport {
   uint32_t blocks = 0;  // of 64 tasks, that ran
   uint32_t clocks = 0;  // of the scheduler, from the first task to the end of the last
-  uint32_t rounds = 0;  // of its loop
-  uint32_t idle_rounds = 0;
+  uint32_t rounds = 0;  // of its loop, in which it found something to do
 };
 
 class Graph {
