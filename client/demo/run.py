@@ -20,11 +20,12 @@ import sys
 import block
 import chain
 import clients
+import graph
 import mlp
 import tile
 from daemon import Failed
 
-DEMOS = {"block": block, "chain": chain, "clients": clients, "mlp": mlp, "tile": tile}
+DEMOS = {"block": block, "chain": chain, "clients": clients, "graph": graph, "mlp": mlp, "tile": tile}
 
 
 def run(build: pathlib.Path, word: str) -> int:

@@ -26,6 +26,9 @@ class Graph::State {
         description(placement),
         card(session, placement, options.scratch) {}
 
+  // Puts the graph on the card as it is described.
+  Status Load(client::Queue& queue);
+
   const GraphOptions options;
   const Placement placement;
   Description description;
@@ -59,27 +62,29 @@ void Graph::AddEdge(Task before, Task after) {
 uint64_t Graph::tasks() const { return state_->description.tasks().size(); }
 uint64_t Graph::edges() const { return state_->description.edges().size(); }
 
-Result<client::Position> Graph::Enqueue(client::Queue queue) {
-  State& state = *state_;
-  if (!state.loaded) {
-    if (!state.placement.status().ok()) return state.placement.status();
-    const Description& graph = state.description;
-    if (!graph.status().ok()) return graph.status();
-    if (graph.tasks().empty()) return Invalid("graph", "a graph without tasks");
-    const Successors successors = SuccessorsOf(graph);
-    const Result<std::vector<uint32_t>> order = OrderByLevel(graph, successors);
-    if (!order.ok()) return order.status();
-    const Result<PackedGraph> packed = Pack(graph, successors, *order, state.card.WindowBlocks());
-    if (!packed.ok()) return packed.status();
-    if (Status status = state.card.Load(graph, *packed, queue); !status.ok()) return status;
-    state.loaded = true;
-  }
-  return queue.EnqueueLaunch(state.card.launch());
+Status Graph::State::Load(client::Queue& queue) {
+  if (loaded) return {};
+  if (!placement.status().ok()) return placement.status();
+  if (!description.status().ok()) return description.status();
+  if (description.tasks().empty()) return Invalid("graph", "a graph without tasks");
+  const Successors successors = SuccessorsOf(description);
+  const Result<std::vector<uint32_t>> order = OrderByLevel(description, successors);
+  if (!order.ok()) return order.status();
+  const Result<PackedGraph> packed = Pack(description, successors, *order, card.WindowBlocks());
+  if (!packed.ok()) return packed.status();
+  const Status status = card.Load(description, *packed, queue);
+  loaded = status.ok();
+  return status;
 }
 
 Status Graph::Run(client::Queue queue) {
-  const Result<client::Position> position = Enqueue(queue);
-  return position.ok() ? queue.Wait(*position) : position.status();
+  if (Status status = state_->Load(queue); !status.ok()) return status;
+  return queue.Launch(state_->card.launch());
+}
+
+Result<client::Position> Graph::Enqueue(client::Queue queue) {
+  if (Status status = state_->Load(queue); !status.ok()) return status;
+  return queue.EnqueueLaunch(state_->card.launch());
 }
 
 Result<RunReport> Graph::ReadReport(client::Queue queue) {
@@ -111,7 +116,8 @@ Status Graph::RunOnHost(const HostMemory& memory) const {
         argument.word = words[i];
         continue;
       }
-      const std::span<std::byte>* const bound = memory.Find(graph.buffers()[words[i]]);
+      argument.handle = graph.buffers()[words[i]];
+      const std::span<std::byte>* const bound = memory.Find(argument.handle);
       if (bound == nullptr) {
         return Invalid("memory", "task " + graph.NameOf(task) +
                                      ": no memory is bound to its buffer " + std::to_string(i));

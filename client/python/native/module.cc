@@ -367,6 +367,7 @@ PYBIND11_MODULE(_native, module) {
   BindQueue(module);
   BindTensors(module);
   BindCompiledPrograms(module);
+  BindGraphs(module);
   module.def("connect", &Connect);
   module.def("first_cores", [](uint32_t grid_x, uint32_t count) {
     std::vector<Range> ranges;

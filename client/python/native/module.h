@@ -7,6 +7,8 @@ namespace ttfd::python {
 
 // tensor.cc
 void BindTensors(pybind11::module_& module);
+// graph.cc
+void BindGraphs(pybind11::module_& module);
 // ttmlir.cc
 void BindCompiledPrograms(pybind11::module_& module);
 

@@ -16,6 +16,13 @@ class Argument {
   Argument(float number) : value_(std::bit_cast<uint32_t>(number)) {}
   // The buffer must exist when the graph runs.
   Argument(const client::Buffer& buffer) : value_(buffer.handle()), is_buffer_(true) {}
+  // The same by its handle.
+  static Argument OfBuffer(uint64_t handle) {
+    Argument argument(uint32_t{0});
+    argument.value_ = handle;
+    argument.is_buffer_ = true;
+    return argument;
+  }
 
   bool is_buffer() const { return is_buffer_; }
   // REQUIRES is_buffer(). Buffer::handle().

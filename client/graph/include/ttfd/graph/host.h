@@ -14,7 +14,8 @@ namespace ttfd::graph {
 // An argument of a task, as the host form of its function sees it.
 struct HostArgument {
   uint32_t word = 0;
-  std::span<std::byte> buffer = {};  // the memory bound to a buffer
+  uint64_t handle = 0;               // of a buffer; 0: a word
+  std::span<std::byte> buffer = {};  // memory bound to it
 };
 
 // Arguments as the task has them. Must not change the graph.
@@ -25,8 +26,9 @@ class HostMemory {
  public:
   // `bytes` outlives the runs.
   void Bind(const client::Buffer& buffer, std::span<std::byte> bytes) {
-    bound_[buffer.handle()] = bytes;
+    Bind(buffer.handle(), bytes);
   }
+  void Bind(uint64_t handle, std::span<std::byte> bytes) { bound_[handle] = bytes; }
   // Null: none is bound.
   const std::span<std::byte>* Find(uint64_t handle) const {
     const auto found = bound_.find(handle);

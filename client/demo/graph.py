@@ -1,0 +1,42 @@
+"""Task graphs that the card schedules itself, by a client in Python and one in C++.
+
+Both run a random graph of 10,000 integer tasks on the host and on the card, and 1,000 times more; the one in Python also runs
+(a + b + 1)(a + b + 2) as four tasks. The last line is "demo graph: verified" if all is right.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+
+import daemon
+from daemon import Daemon, Failed
+
+SHOWS = "graphs of 10,000 tasks that the card schedules itself, compared with the host, by clients in Python and C++"
+TARGET = "ttfd_demo_graph"
+KERNELS = "firmware/kernels"
+BUILT = daemon.BUILT | {
+    "task_graph": "client/examples/task_graph",
+} | {name: f"{KERNELS}/{name}.elf" for name in ("task_add", "task_add_scalar", "task_mix", "task_multiply")}
+
+TIMEOUT_S = 240
+
+
+def run(build: pathlib.Path) -> int:
+    """Runs the demo; the exit code."""
+    clients = {"task_graph.py": [daemon.PYTHON, daemon.EXAMPLES / "task_graph.py"], "task_graph": [build / BUILT["task_graph"]]}
+    with Daemon(build, "sim") as served:
+        served.start()
+        for name, command in clients.items():
+            print(f"{name} on the embedded device:", flush=True)
+            try:
+                code = subprocess.run([*command, build / KERNELS], env=served.environment, stdin=subprocess.DEVNULL,
+                                      timeout=TIMEOUT_S, check=False).returncode
+            except subprocess.TimeoutExpired as late:
+                raise Failed(f"{name} was not done after {TIMEOUT_S} s:\n{served.log()}") from late
+            if code != 0:
+                raise Failed(f"{name} ended with exit code {code}")
+        if not served.stop():
+            raise Failed(f"the daemon did not stop cleanly:\n{served.log()}")
+    print("demo graph: verified", flush=True)
+    return 0

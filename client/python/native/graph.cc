@@ -1,0 +1,190 @@
+// Task graphs, for ttfd.graph.
+#include "ttfd/graph/graph.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "client/python/native/in_session.h"
+#include "client/python/native/module.h"
+
+namespace ttfd::python {
+namespace {
+
+// A graph and the host forms of its functions, for one thread at a time.
+class Graph {
+ public:
+  Graph(const std::shared_ptr<Session>& session, graph::Graph graph)
+      : graph_(session, std::move(graph)) {}
+
+  // Calls `function` with the graph and the GIL.
+  template <typename Function>
+  auto With(const Function& function) {
+    const std::unique_lock lock = Lock();
+    return function(*graph_);
+  }
+  // The same without the GIL.
+  template <typename Function>
+  auto Call(const Function& function) {
+    const std::unique_lock lock = Lock();
+    return graph_.Call([&] { return function(*graph_); });
+  }
+  // Keeps a function until the graph is gone, which may be without the GIL.
+  const py::object& Keep(py::object host) {
+    return *hosts_.emplace_back(std::make_unique<py::object>(std::move(host)));
+  }
+
+ private:
+  std::unique_lock<std::mutex> Lock() {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) WithoutGil([&lock] { lock.lock(); });
+    return lock;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<py::object>> hosts_;
+  InSession<graph::Graph> graph_;
+};
+
+// Name, tiles.
+using ClassUse = std::pair<std::string, std::vector<Range>>;
+// Index, pages, page bytes, format.
+using Scratch = std::tuple<uint32_t, uint32_t, uint32_t, uint8_t>;
+// A word, or the handle of a buffer.
+using Word = std::pair<uint64_t, bool>;
+
+std::unique_ptr<Graph> MakeGraph(const std::shared_ptr<Session>& session,
+                                 const std::pair<uint32_t, uint32_t>& scheduler,
+                                 const std::vector<ClassUse>& classes,
+                                 const std::vector<Scratch>& scratch) {
+  graph::GraphOptions options;
+  options.scheduler = {scheduler.first, scheduler.second};
+  for (const auto& [name, ranges] : classes) {
+    options.classes.push_back({name, ToRanges(ranges)});
+  }
+  for (const auto& [index, pages, page_bytes, format] : scratch) {
+    options.scratch.push_back({index, pages, page_bytes, static_cast<client::DataFormat>(format)});
+  }
+  return std::make_unique<Graph>(
+      session, session->Call([&] { return graph::Graph(session->client(), std::move(options)); }));
+}
+
+// `host` gets a word as an int, a buffer as its handle, negative.
+graph::HostFunction HostOf(const py::object& host) {
+  if (host.is_none()) return {};
+  return [&host](std::span<const graph::HostArgument> arguments) {
+    py::list given;
+    for (const graph::HostArgument& argument : arguments) {
+      if (argument.handle != 0) {
+        given.append(-static_cast<int64_t>(argument.handle));
+      } else {
+        given.append(argument.word);
+      }
+    }
+    host(given);
+  };
+}
+
+uint32_t AddFunction(Graph& self, std::string name, uint64_t kernel, std::string on,
+                     py::object host) {
+  return self.With([&](graph::Graph& graph) {
+    return graph
+        .AddFunction(std::move(name), client::Kernel(nullptr, kernel),
+                     {.on = std::move(on), .host = HostOf(self.Keep(std::move(host)))})
+        .number;
+  });
+}
+
+uint32_t Add(Graph& self, uint32_t function, const std::vector<Word>& words,
+             const std::vector<uint32_t>& after, std::string on) {
+  std::vector<graph::Argument> arguments;
+  for (const auto& [value, is_buffer] : words) {
+    arguments.push_back(is_buffer ? graph::Argument::OfBuffer(value)
+                                  : graph::Argument(static_cast<uint32_t>(value)));
+  }
+  graph::TaskOptions options{.after = {}, .on = std::move(on)};
+  for (const uint32_t task : after) options.after.push_back({task});
+  return self.With(
+      [&](graph::Graph& graph) { return graph.Add({function}, arguments, options).number; });
+}
+
+// Words of an array of uint32.
+std::span<const uint32_t> Words(const BytesView& view) {
+  const std::span<const std::byte> bytes = view.bytes();
+  return {reinterpret_cast<const uint32_t*>(bytes.data()), bytes.size() / sizeof(uint32_t)};
+}
+
+// A task for each row of `array`, of `columns` words; buffers replace columns. Returns the first task's number.
+uint64_t AddMany(Graph& self, uint32_t function, const py::object& array, size_t columns,
+                 const std::map<uint32_t, uint64_t>& buffers, const std::string& on) {
+  const BytesView view(array, /*writable=*/false);
+  return self.Call([&](graph::Graph& graph) {
+    const uint64_t first = graph.tasks();
+    std::vector<graph::Argument> arguments(columns, graph::Argument(uint32_t{0}));
+    const graph::TaskOptions options{.after = {}, .on = on};
+    const std::span<const uint32_t> words = Words(view);
+    for (size_t row = 0; row + columns <= words.size(); row += columns) {
+      for (size_t i = 0; i < columns; ++i) arguments[i] = graph::Argument(words[row + i]);
+      for (const auto& [column, handle] : buffers) {
+        arguments[column] = graph::Argument::OfBuffer(handle);
+      }
+      graph.Add({function}, arguments, options);
+    }
+    return first;
+  });
+}
+
+// Pairs of numbers of tasks.
+void AddEdges(Graph& self, const py::object& array) {
+  const BytesView view(array, /*writable=*/false);
+  self.Call([&](graph::Graph& graph) {
+    const std::span<const uint32_t> words = Words(view);
+    for (size_t i = 0; i + 2 <= words.size(); i += 2) graph.AddEdge({words[i]}, {words[i + 1]});
+  });
+}
+
+// With the GIL, which host functions want.
+void RunOnHost(Graph& self, const std::vector<uint64_t>& buffers) {
+  graph::HostMemory memory;
+  for (const uint64_t handle : buffers) memory.Bind(handle, {});
+  Check(self.With([&](const graph::Graph& graph) { return graph.RunOnHost(memory); }));
+}
+
+}  // namespace
+
+void BindGraphs(py::module_& module) {
+  py::class_<Graph>(module, "Graph")
+      .def(py::init(&MakeGraph))
+      .def("add_function", &AddFunction)
+      .def("add", &Add)
+      .def("add_many", &AddMany)
+      .def("add_edges", &AddEdges)
+      .def_property_readonly(
+          "tasks",
+          [](Graph& g) { return g.With([](graph::Graph& graph) { return graph.tasks(); }); })
+      .def_property_readonly(
+          "edges",
+          [](Graph& g) { return g.With([](graph::Graph& graph) { return graph.edges(); }); })
+      .def("run",
+           [](Graph& g, const Queue& queue) {
+             Check(g.Call([&](graph::Graph& graph) { return graph.Run(queue.client); }));
+           })
+      .def("enqueue",
+           [](Graph& g, const Queue& queue) {
+             return Take(g.Call([&](graph::Graph& graph) { return graph.Enqueue(queue.client); }))
+                 .value;
+           })
+      // Blocks, clocks, rounds.
+      .def("report",
+           [](Graph& g, const Queue& queue) {
+             const graph::RunReport report =
+                 Take(g.Call([&](graph::Graph& graph) { return graph.ReadReport(queue.client); }));
+             return py::make_tuple(report.blocks, report.clocks, report.rounds);
+           })
+      .def("run_on_host", &RunOnHost);
+}
+
+}  // namespace ttfd::python

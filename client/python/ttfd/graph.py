@@ -1,0 +1,173 @@
+"""Graphs of tasks, given to the card once and scheduled there.
+
+    import numpy as np
+    import ttfd
+    from ttfd.graph import Graph
+
+    with ttfd.connect() as session:
+        graph = Graph(session)
+        add = graph.function("add", session.load_kernel("task_add.elf"))
+        t = graph.add(add, [a, b, c, 128 * 128])
+        u = graph.add(add, [c, b, d, 128 * 128], after=[t])
+        graph.run()  # any number of times
+
+A function is an ordinary kernel, built for BRISC: the task's arguments are its `Argument(i)`. A task runs when the tasks before
+it have ended, on any worker of its class that has nothing to do. Wrong arguments raise `ttfd.Error` at once; what is wrong with
+the graph, such as a cycle, is raised by `run`, and names tasks. docs/task-graphs.md is the guide.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Mapping, Sequence, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ttfd import _native, check
+from ttfd.arguments import core_ranges, format_number, to_word, word_array
+from ttfd.queue import Queue
+from ttfd.resources import Buffer, Kernel
+from ttfd.session import Session
+from ttfd.types import Cores, Position
+
+Argument = Union[int, np.float32, Buffer]
+
+
+@dataclasses.dataclass(frozen=True)
+class Function:
+    """A function of a graph, by `Graph.function`."""
+
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A task of a graph, by `Graph.add`."""
+
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Scratch:
+    """A circular buffer that every worker has, for the functions: `pages` of `page_bytes`, a multiple of 16.
+
+    index: from 0 to 29. Its pages are what the last task left. format: as in `ttfd.CircularBuffer`.
+    """
+
+    index: int
+    pages: int
+    page_bytes: int
+    format: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """The last run. blocks: of 64 tasks, that ran. clocks: of the scheduler, from the first task to the end of the last.
+    rounds: of its loop, in which it found something to do."""
+
+    blocks: int
+    clocks: int
+    rounds: int
+
+
+class Graph:
+    """A graph in a session.
+
+    scheduler: the tile that schedules, and runs no task. classes: workers by name; a class has whole groups of 16 workers, of
+    which there are 14. None: one class "WORKERS" of all other workers. Any thread may use a graph; calls take turns.
+    """
+
+    def __init__(self, session: Session, scheduler: tuple[int, int] = (0, 0), classes: Mapping[str, Cores] | None = None,
+                 scratch: Sequence[Scratch] = ()) -> None:
+        tile = core_ranges(scheduler, "scheduler")[0]
+        named = [(check.text(name, "classes"), core_ranges(cores, f"classes[{name!r}]")) for name, cores in dict(classes or {}).items()]
+        spaces = [(*check.integers(one, field, "index", "pages", "page_bytes"), format_number(one.format, f"{field}.format"))
+                  for field, one in check.several(scratch, Scratch, "scratch")]
+        self._session = session
+        self._native = _native.Graph(session._native, (tile.x0, tile.y0), named, spaces)
+        self._buffers: dict[int, Buffer] = {}  # that the tasks name, by their handles
+        self._kernels: list[Kernel] = []
+        self._memory: dict[int, np.ndarray] = {}  # of a run on the host, by handle
+
+    tasks = property(lambda self: self._native.tasks, doc="Number of tasks.")
+    edges = property(lambda self: self._native.edges, doc="Number of edges.")
+
+    def __repr__(self) -> str:
+        return f"<ttfd.graph.Graph {self.tasks} tasks, {self.edges} edges>"
+
+    def function(self, name: str, kernel: Kernel, on: str = "", host: Callable[..., None] | None = None) -> Function:
+        """A function: its name in messages, its kernel, the class of its tasks (the first if none is given).
+
+        host: what it does, for `run_on_host`; it gets the arguments of a task, arrays in place of buffers.
+        """
+        check.callback(host, "host")
+        given = check.live(check.one(kernel, Kernel, "kernel"), Kernel, "kernel")
+        self._kernels.append(given)
+        call = None if host is None else lambda words: host(*[self._of_host(word) for word in words])
+        return Function(self._native.add_function(check.text(name, "name"), given.handle, check.text(on, "on"), call))
+
+    def add(self, function: Function, arguments: Sequence[Argument], after: Sequence[Task] = (), on: str = "") -> Task:
+        """A task: at most 16 arguments, words as in `ttfd.Arguments` or buffers; tasks that end before it starts; its class."""
+        words = [(self._handle(value, "arguments"), True) if isinstance(value, Buffer) else (to_word(value, "arguments"), False)
+                 for value in check.items(arguments, "arguments", "a list of words and buffers")]
+        before = [one.number for _, one in check.several(after, Task, "after")] if after else []
+        return Task(self._native.add(self._number(function), words, before, check.text(on, "on")))
+
+    def add_many(self, function: Function, words: npt.ArrayLike, buffers: Mapping[int, Buffer] | None = None, on: str = "") -> Task:
+        """A task for each row of an array of words; a buffer of `buffers` replaces a column. Returns the first task."""
+        array = np.ascontiguousarray(word_array(words, "words"))
+        if array.ndim != 2:
+            check.refuse(f"words has the shape (tasks, arguments), not {array.shape}", "words")
+        named = {check.integer(column, "buffers", array.shape[1] - 1): self._handle(buffer, "buffers")
+                 for column, buffer in dict(buffers or {}).items()}
+        return Task(self._native.add_many(self._number(function), array, array.shape[1], named, check.text(on, "on")))
+
+    def add_edge(self, before: Task, after: Task) -> None:
+        """`after` starts when `before` has ended."""
+        self.add_edges([[check.one(before, Task, "before").number, check.one(after, Task, "after").number]])
+
+    def add_edges(self, pairs: npt.ArrayLike) -> None:
+        """The same for each row of an array (edges, 2) of the numbers of tasks."""
+        array = np.ascontiguousarray(word_array(pairs, "pairs"))
+        if array.ndim != 2 or array.shape[1] != 2:
+            check.refuse(f"pairs has the shape (edges, 2), not {array.shape}", "pairs")
+        self._native.add_edges(array)
+
+    def run(self, queue: Queue | None = None) -> None:
+        """Runs the graph on a queue, the session's if none is given, and waits until all tasks have ended."""
+        self._native.run(self._queue(queue))
+
+    def enqueue(self, queue: Queue | None = None) -> Position:
+        """The same without waiting."""
+        used = self._queue(queue)
+        return Position(used.id, self._native.enqueue(used))
+
+    def report(self, queue: Queue | None = None) -> Report:
+        """Of the last run, after all that was enqueued on the queue."""
+        return Report(*self._native.report(self._queue(queue)))
+
+    def run_on_host(self, memory: Mapping[Buffer, np.ndarray]) -> None:
+        """Runs the functions' host forms, in an order that the edges allow, on arrays that stand for buffers: the same results
+        without a card."""
+        arrays = {check.one(buffer, Buffer, "memory").handle: array for buffer, array in memory.items()}
+        self._memory = arrays
+        try:
+            self._native.run_on_host(list(arrays))
+        finally:
+            self._memory = {}
+
+    def _of_host(self, word: int) -> Any:
+        return word if word >= 0 else self._memory[-word]
+
+    def _handle(self, buffer: Buffer, field: str) -> int:
+        handle = check.live(buffer, Buffer, field).handle
+        self._buffers[handle] = buffer
+        return handle
+
+    def _queue(self, queue: Queue | None) -> Queue:
+        return self._session.queue if queue is None else check.one(queue, Queue, "queue")
+
+    @staticmethod
+    def _number(function: Function) -> int:
+        return check.one(function, Function, "function").number
