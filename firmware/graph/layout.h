@@ -5,10 +5,11 @@
 // counts predecessors there and sends ready tasks to workers, and a worker calls the task's function. The records in
 // DRAM are never written, so a launch leaves nothing that the next one would have to reset.
 //
-// The window is a ring of blocks. A record's successors are named by their slots in the ring: the scheduler sends no
+// The window is a ring of blocks. A record's successors are named by their places in the ring: the scheduler sends no
 // task before all its successors are in the window, which it ensures by keeping `reach` blocks between the tasks that
 // it may send and the end of what is loaded. Edges longer than the reach are not in the records: the window has moved
-// on from a task, and so the task has ended, before a successor so far away may be sent.
+// on from a task, and so the task has ended, before a successor so far away may be sent. The last blocks are followed
+// by `reach` blocks that do not exist, and count as loaded when they could be.
 #pragma once
 
 #include <stdint.h>

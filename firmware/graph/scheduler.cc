@@ -139,11 +139,7 @@ class Window {
     }
   }
 
-  // The last blocks have no successors beyond them.
-  void Await() {
-    const uint32_t wanted = allowed_ + 1 + reach_;
-    awaited_ = allowed_ == blocks_ ? ~0u : wanted < blocks_ ? wanted : blocks_;
-  }
+  void Await() { awaited_ = allowed_ == blocks_ ? ~0u : allowed_ + 1 + reach_; }
 
   const uint32_t begin_;
   const uint32_t end_;

@@ -17,10 +17,12 @@ void kernel_main() {
   const Semaphore released(layout::kReleased);
   Semaphore loaded(layout::kLoaded);
   uint32_t to = begin;
-  for (uint32_t block = 0; block != blocks; ++block) {
+  for (uint32_t block = 0; block != blocks + words.reach; ++block) {
     if (block >= window) released.WaitAtLeast(block - window + 1);
-    Read(records.Page(block), to, layout::kBlockBytes);
-    ReadBarrier();
+    if (block < blocks) {
+      Read(records.Page(block), to, layout::kBlockBytes);
+      ReadBarrier();
+    }
     loaded.Set(block + 1);
     to += layout::kBlockBytes;
     if (to == end) to = begin;

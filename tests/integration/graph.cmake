@@ -1,4 +1,11 @@
 # libttfd_graph against the real daemon on the embedded device.
-ttfd_test(NAME graph_test LABELS integration TIMEOUT 120
-  SRCS ${CMAKE_CURRENT_LIST_DIR}/graph_test.cc DEPS ttfd_client_daemon ttfd_graph)
-add_dependencies(graph_test kernel_task_mix)
+ttfd_library(NAME ttfd_random_graph
+  HDRS ${CMAKE_CURRENT_LIST_DIR}/../support/random_graph.h SRCS ${CMAKE_CURRENT_LIST_DIR}/../support/random_graph.cc
+  DEPS ttfd_client ttfd_graph)
+ttfd_test(NAME graph_daemon_test LABELS integration TIMEOUT 120
+  SRCS ${CMAKE_CURRENT_LIST_DIR}/graph_daemon_test.cc DEPS ttfd_client_daemon ttfd_graph)
+ttfd_test(NAME graph_random_test LABELS integration TIMEOUT 240
+  SRCS ${CMAKE_CURRENT_LIST_DIR}/graph_random_test.cc DEPS ttfd_client_daemon ttfd_random_graph)
+add_dependencies(graph_daemon_test kernel_task_report)
+add_dependencies(graph_random_test kernel_task_mix)
+ttfd_test_again(graph_random_test PREFIX seeds_1_200. LABELS slow FILTER RandomGraphs ENVIRONMENT TTFD_SEEDS=200)

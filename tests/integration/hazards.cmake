@@ -10,8 +10,9 @@ set(hazard_compute compute_dst_test compute_engine_test compute_pairs_test compu
 function(_ttfd_hazards name hazards seeds share labels timeout)
   set(programs "")
   foreach(list IN LISTS ARGN)
-    foreach(program IN LISTS ${list})
-      list(APPEND programs $<TARGET_FILE:${program}>)
+    foreach(program IN LISTS ${list})  # program, or program:filter
+      string(REGEX MATCH "^([^:]*)(:.*)?$" program ${program})
+      list(APPEND programs "$<TARGET_FILE:${CMAKE_MATCH_1}>${CMAKE_MATCH_2}")
     endforeach()
   endforeach()
   add_test(NAME ${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/hazards.py --hazards ${hazards}
@@ -46,3 +47,11 @@ endforeach()
 _ttfd_hazards(hazards.compute.seeds_1_200 compute 1-200 1 "slow;hazards" 3600 hazard_compute)
 add_test(NAME hazards.compute_waits.seeds_1_200 COMMAND compute_waits_test --gtest_filter=*InPlace*)
 set_tests_properties(hazards.compute_waits.seeds_1_200 PROPERTIES LABELS "slow;hazards" TIMEOUT 3600 ENVIRONMENT "TTFD_SEEDS=200")
+
+# Task graphs under each hazard alone and under all; in every run each seed with one number of workers.
+set(hazard_graphs graph_random_test:Workers/*)
+foreach(hazards IN ITEMS l0cache stores icache localram speed on)
+  _ttfd_hazards(hazards.graphs.${hazards} ${hazards} 1-5 4 "integration;hazards" 120 hazard_graphs)
+  _ttfd_hazards(hazards.graphs.${hazards}.seeds_1_50 ${hazards} 1-50 1 "slow;hazards" 3600 hazard_graphs)
+  set_tests_properties(hazards.graphs.${hazards} hazards.graphs.${hazards}.seeds_1_50 PROPERTIES ENVIRONMENT "TTFD_SEEDS=1")
+endforeach()

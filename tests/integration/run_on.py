@@ -17,6 +17,7 @@ SKIPPED = 77
 FIRST_WARNING = 30
 # Where the program knows the simulator as one of several backends by itself, and where all cases together take too long.
 FILTERS = {"device_conformance": "*/ttsim",
+           "graph_random_test": "Workers/*",
            "tensor_move_test": "*.Embedding*:*.Heads*:*.Integers*:*.WholeTiles*:*.ARecorded*"}
 
 

@@ -115,8 +115,9 @@ Status CardGraph::Load(const Description& graph, const PackedGraph& packed, clie
   if (own_.empty()) {
     if (Status status = LoadOwnKernels(); !status.ok()) return status;
   }
-  if (functions_ != graph.functions().size() || window_ != packed.window) {
-    if (Status status = MakeProgram(graph, packed.window); !status.ok()) return status;
+  const uint32_t window = std::min(packed.blocks, packed.window);
+  if (functions_ != graph.functions().size() || window_ != window) {
+    if (Status status = MakeProgram(graph, window); !status.ok()) return status;
   }
   if (records_.size_bytes() < packed.bytes.size()) {
     Result<client::Buffer> records =

@@ -38,7 +38,7 @@ class CardGraph {
   std::vector<client::Kernel> own_;  // scheduler, streamer, worker
   client::Program program_;
   size_t functions_ = 0;  // of the program
-  uint32_t window_ = 0;
+  uint32_t window_ = 0;   // blocks that its scheduler has space for
   client::Buffer records_;
   client::Buffer report_;
   client::LaunchRequest launch_;

@@ -36,9 +36,8 @@ class Packer {
     PlaceTasks(kNoLimit);
     PackedGraph packed;
     packed.window = window;
-    if (blocks() <= window) {
-      packed.window = static_cast<uint32_t>(std::max<uint64_t>(blocks(), 1));
-    } else {
+    const bool whole = blocks() <= window;
+    if (!whole) {
       packed.reach = (window + 1) / 2;
       PlaceTasks(uint64_t{packed.reach} * kBlockRecords);
     }
@@ -55,6 +54,11 @@ class Packer {
     packed.bytes.resize(bytes);
     packed.blocks = static_cast<uint32_t>(blocks());
     Fill(&packed);
+    if (whole) {
+      // No block waits for the end of another: the ring is longer than what is put into it.
+      packed.reach = static_cast<uint32_t>(DivideUp(longest_, kBlockRecords));
+      packed.window = packed.blocks + packed.reach;
+    }
     return packed;
   }
 
@@ -95,8 +99,6 @@ class Packer {
       FillTask(task, &extension);
       FillSuccessors(task);
     }
-    if (packed->reach == 0)
-      packed->reach = static_cast<uint32_t>(DivideUp(longest_, kBlockRecords));
   }
 
   void FillTask(uint32_t task, uint32_t* extension) {

@@ -15,8 +15,8 @@ struct PackedGraph {
   // Blocks of records, then blocks of extensions.
   std::vector<std::byte> bytes;
   uint32_t blocks = 0;  // of records
-  uint32_t window = 0;  // blocks that the scheduler's tile has at once
-  uint32_t reach = 0;   // blocks; as layout::ScheduleWords
+  uint32_t window = 0;  // blocks of the ring; as layout::ScheduleWords, like the next
+  uint32_t reach = 0;   // blocks
 };
 
 // Packs the tasks in `order`. `window`: blocks that the scheduler's tile can have, at least 2. A graph that fits is

@@ -1,0 +1,2 @@
+# Task graphs without a card.
+ttfd_test(NAME graph_packing_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/graph_packing_test.cc DEPS ttfd_graph firmware_graph)
