@@ -1,4 +1,5 @@
-// Random task graphs of firmware/kernels/task_mix.cc: their values show that every task ran once, after those before it.
+// Random task graphs of firmware/kernels/task_mix.cc. Their values show that every task ran once, after those before
+// it.
 #pragma once
 
 #include <cstddef>

@@ -125,7 +125,7 @@ TEST(GraphOrder, IsByLevelAndCountsAnEdgeOnce) {
   EXPECT_THAT(*OrderByLevel(*graph, successors), ElementsAre(2, 3, 4, 0, 1));
 }
 
-// A run of a packed graph as by scheduler, streamer and `workers` workers, tasks ending in a random order. Ends() returns
+// A run of a packed graph as by scheduler, streamer and `workers` workers, tasks ending in random order. Ends() returns
 // the tasks in that order; a record with more predecessors than it has, or an end that never comes, is a failure.
 class PackedRun {
  public:
