@@ -32,6 +32,13 @@ const std::map<std::string, Floor>& Floors() {
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
       {"tensor.eager_op_us", AtMost(60)},
       {"tensor.traced_op_us", AtMost(60)},
+      {"graph.resident_clocks", AtMost(75)},
+      {"graph.streamed_clocks", AtMost(100)},
+      {"graph.chain_clocks", AtMost(160)},
+      {"graph.tasks_per_s", AtLeast(1)},
+      {"graph.relaunch_us", AtMost(1200)},
+      {"graph.upload_1m_cpp_s", AtMost(2)},
+      {"graph.upload_1m_python_s", AtMost(5)},
       {"share.jain_8", AtLeast(0.99)},
       {"share.light_wait_p99_replay_us", AtMost(3000)},
       {"share.light_wait_p99_floods_us", AtMost(2000)},
@@ -118,7 +125,14 @@ const std::vector<std::string>& AllNames() {
                                    "tensor.mlp_s",
                                    "tensor.attention_s",
                                    "tensor.eager_op_us",
-                                   "tensor.traced_op_us"};
+                                   "tensor.traced_op_us",
+                                   "graph.resident_clocks",
+                                   "graph.streamed_clocks",
+                                   "graph.chain_clocks",
+                                   "graph.tasks_per_s",
+                                   "graph.relaunch_us",
+                                   "graph.upload_1m_cpp_s",
+                                   "graph.upload_1m_python_s"};
   return *names;
 }
 

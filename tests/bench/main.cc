@@ -246,7 +246,6 @@ int Main(const std::vector<std::string>& words) {
   const Exchange bare = BareStream(server, (*folder)->Path("."));
   std::vector<BenchCase> rpc = {
       ExchangeCase("rpc.launch_us", launch),
-      PythonCase(package, (*folder)->Path("."), [daemon] { return daemon->Address(); }),
       ExchangeCase("rpc.bare_stream_us", bare),
       QuotientCase("rpc.launch_over_bare_stream", launch, bare, /*pinned=*/false),
       QuotientCase("rpc.launch_over_bare_stream_pinned", launch, bare, /*pinned=*/true),
@@ -256,10 +255,16 @@ int Main(const std::vector<std::string>& words) {
   for (BenchCase& one : RpcCases([daemon] { return daemon->Address(); })) {
     rpc.push_back(std::move(one));
   }
+  std::vector<BenchCase> python =
+      PythonCases(package, (*folder)->Path("."), [daemon] { return daemon->Address(); });
+  rpc.push_back(std::move(python.front()));
   runner.Run(std::move(rpc));
   runner.Divide("python.launch_over_cpp", "python.launch_us", "rpc.launch_us");
   runner.Run(HangCases([daemon] { return daemon->Address(); }));
   runner.Run(TensorCases([daemon] { return daemon->Address(); }));
+  std::vector<BenchCase> graphs = GraphCases([daemon] { return daemon->Address(); });
+  graphs.push_back(std::move(python.back()));
+  runner.Run(std::move(graphs));
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));
   runner.Run(FloodCases(self, scratch, [daemon] { return daemon->Address(); }));

@@ -1,4 +1,4 @@
-// Blocking launches of a Python client in a process of its own (python_client.py).
+// A Python client in a process of its own (python_client.py): blocking launches, graphs.
 #include <fstream>
 #include <memory>
 #include <string>
@@ -19,14 +19,21 @@ class PythonClient {
       : package_(std::move(package)), folder_(std::move(folder)), address_(std::move(address)) {}
 
   StatusOr<double> LaunchMicroseconds(std::chrono::nanoseconds budget) {
-    if (child_ == nullptr) RETURN_IF_ERROR(Start());
     const std::chrono::duration<double, std::milli> milliseconds = budget;
-    RETURN_IF_ERROR(child_->Tell(std::to_string(milliseconds.count())));
-    ASSIGN_OR_RETURN(const std::string median, child_->WaitForLine("median ", kChildTimeout));
-    return std::stod(median.substr(7));
+    return Measure("launch " + std::to_string(milliseconds.count()));
+  }
+  StatusOr<double> UploadSeconds(std::chrono::nanoseconds budget) {
+    return Measure(budget < std::chrono::milliseconds(50) ? "upload 1000" : "upload 1000000");
   }
 
  private:
+  StatusOr<double> Measure(const std::string& line) {
+    if (child_ == nullptr) RETURN_IF_ERROR(Start());
+    RETURN_IF_ERROR(child_->Tell(line));
+    ASSIGN_OR_RETURN(const std::string figure, child_->WaitForLine("figure ", kChildTimeout));
+    return std::stod(figure.substr(7));
+  }
+
   Status Start() {
     ASSIGN_OR_RETURN(const std::string address, address_());
     const std::string elf = folder_ + "/empty.elf";
@@ -49,11 +56,15 @@ class PythonClient {
 
 }  // namespace
 
-BenchCase PythonCase(const std::string& package, const std::string& folder,
-                     AddressFunction address) {
+std::vector<BenchCase> PythonCases(const std::string& package, const std::string& folder,
+                                   AddressFunction address) {
   const auto client = std::make_shared<PythonClient>(package, folder, std::move(address));
-  return {"python.launch_us", "us",
-          [client](std::chrono::nanoseconds budget) { return client->LaunchMicroseconds(budget); }};
+  return {
+      {"python.launch_us", "us",
+       [client](std::chrono::nanoseconds budget) { return client->LaunchMicroseconds(budget); }},
+      {"graph.upload_1m_python_s", "s",
+       [client](std::chrono::nanoseconds budget) { return client->UploadSeconds(budget); }},
+  };
 }
 
 }  // namespace ttfd::bench

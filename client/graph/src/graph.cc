@@ -77,6 +77,8 @@ Status Graph::State::Load(client::Queue& queue) {
   return status;
 }
 
+Status Graph::Load(client::Queue queue) { return state_->Load(queue); }
+
 Status Graph::Run(client::Queue queue) {
   if (Status status = state_->Load(queue); !status.ok()) return status;
   return queue.Launch(state_->card.launch());

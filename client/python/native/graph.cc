@@ -168,6 +168,10 @@ void BindGraphs(py::module_& module) {
       .def_property_readonly(
           "edges",
           [](Graph& g) { return g.With([](graph::Graph& graph) { return graph.edges(); }); })
+      .def("load",
+           [](Graph& g, const Queue& queue) {
+             Check(g.Call([&](graph::Graph& graph) { return graph.Load(queue.client); }));
+           })
       .def("run",
            [](Graph& g, const Queue& queue) {
              Check(g.Call([&](graph::Graph& graph) { return graph.Run(queue.client); }));

@@ -134,6 +134,10 @@ class Graph:
             check.refuse(f"pairs has the shape (edges, 2), not {array.shape}", "pairs")
         self._native.add_edges(array)
 
+    def load(self, queue: Queue | None = None) -> None:
+        """Puts the graph on the card, without running it; `run` does so if it has changed."""
+        self._native.load(self._queue(queue))
+
     def run(self, queue: Queue | None = None) -> None:
         """Runs the graph on a queue, the session's if none is given, and waits until all tasks have ended."""
         self._native.run(self._queue(queue))

@@ -113,6 +113,8 @@ class Graph {
   uint64_t tasks() const;
   uint64_t edges() const;
 
+  // Puts the graph on the card, without running it; does nothing if it is there. Errors as of Run.
+  Status Load(client::Queue queue);
   // Runs the graph on the queue, whose workers include the graph's; returns when all tasks have ended.
   // INVALID_ARGUMENT: a mistake in a call, a cycle (both name tasks), or more than the card's limits. Else errors of
   // Queue::Launch.
