@@ -90,23 +90,26 @@ struct ScheduleWords {
 
 // Common words of the workers.
 struct WorkerWords {
-  uint32_t records;                // as above
-  uint32_t blocks;                 // as above: extensions lie behind them
-  uint32_t scheduler;              // PackTile
-  uint32_t words;                  // as above
+  uint32_t records;    // as above
+  uint32_t blocks;     // as above: extensions lie behind them
+  uint32_t scheduler;  // PackTile
+  uint16_t columns;    // of the worker grid
+  uint16_t map_words;
   uint32_t arguments[kArguments];  // space for those of the running task
-  // uint16_t tiles[words * kWorkersPerWord] follow, then the addresses of the graph's buffers.
+  // uint8_t numbers[4 * map_words] follow, by tile, row by row: the worker's place in ScheduleWords' tiles. Then the
+  // addresses of the graph's buffers.
 };
 // Words of a launch that are the addresses of buffers, at most.
-constexpr uint32_t MaxBuffers(uint32_t words) {
-  return 256 - static_cast<uint32_t>(sizeof(WorkerWords) / 4) - words * kWorkersPerWord / 2;
+constexpr uint32_t MaxBuffers(uint32_t map_words) {
+  return 256 - static_cast<uint32_t>(sizeof(WorkerWords) / 4) - map_words;
 }
 
-// Circular buffers, the last ones of a program, for functions use the first: a worker's mailbox slots of kSentBytes, at
-// the same address on the scheduler's tile; and the window, blocks as pages and one more, for it begins at a multiple
-// of kBlockBytes.
+// Circular buffers, the last ones of a program, for functions use the first. A worker's mailbox: its slots, then space
+// for an Extension at a multiple of its size; at the same address on the scheduler's tile. And the window: blocks as
+// pages and one more, for it begins at a multiple of kBlockBytes.
 inline constexpr uint32_t kMailbox = 30, kWindow = 31;
 inline constexpr uint32_t kMailboxSlots = 2;
+inline constexpr uint32_t kMailboxPages = kMailboxSlots + 2 * sizeof(Extension) / kSentBytes;
 constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
   return (circular_buffer + kBlockBytes - 1) & ~(kBlockBytes - 1);
 }

@@ -12,24 +12,17 @@ namespace layout = ttfd::graph::layout;
 
 namespace {
 
-// Number of this tile among the workers.
-uint32_t OwnNumber(const uint16_t* tiles) {
-  const Position own = OwnPosition();
-  const uint16_t tile = layout::PackTile(own.x, own.y);
-  uint32_t number = 0;
-  while (tiles[number] != tile) ++number;
-  return number;
-}
-
 class Worker {
  public:
   explicit Worker(const layout::WorkerWords& words)
-      : buffers_(L1AddressOf(Tiles(words) + words.words * layout::kWorkersPerWord)),
+      : buffers_(L1AddressOf(&words + 1) + 4u * words.map_words),
         extensions_(words.blocks),
         records_(words.records, layout::kBlockBytes),
         scheduler_(TileAt({words.scheduler & 0xFF, words.scheduler >> 8})),
         caller_(offsetof(layout::WorkerWords, arguments) / 4, layout::kArguments) {
-    const uint32_t number = OwnNumber(Tiles(words));
+    const Position own = OwnPosition();
+    const auto* const numbers = reinterpret_cast<const uint8_t*>(&words + 1);
+    const uint32_t number = numbers[own.y * words.columns + own.x];
     done_ = Semaphore(0).address() + 16 * (number / layout::kWorkersPerWord);
     const uint32_t mailbox = CircularBuffer(layout::kMailbox).address();
     for (uint32_t i = 0; i != layout::kMailboxSlots; ++i) {
@@ -55,9 +48,6 @@ class Worker {
   }
 
  private:
-  static const uint16_t* Tiles(const layout::WorkerWords& words) {
-    return reinterpret_cast<const uint16_t*>(&words + 1);
-  }
   static constexpr uint32_t kCallOffset = offsetof(layout::Record, call);
 
   // A slot of the mailbox.
@@ -120,8 +110,9 @@ class Worker {
   uint32_t ReadExtension(uint32_t number) {
     constexpr uint32_t kBytes = sizeof(layout::Extension), kPerBlock = layout::kBlockBytes / kBytes;
     static_assert(kBytes == hw::kDramAlignment);
-    alignas(16) static uint8_t space[2 * kBytes];  // an image lies at a multiple of 16 only
-    const uint32_t to = (L1AddressOf(space) + kBytes - 1) & ~(kBytes - 1);
+    const uint32_t after =
+        CircularBuffer(layout::kMailbox).address() + layout::kMailboxSlots * layout::kSentBytes;
+    const uint32_t to = (after + kBytes - 1) & ~(kBytes - 1);
     Read(records_.Page(extensions_ + number / kPerBlock, number % kPerBlock * kBytes), to, kBytes);
     ReadBarrier();
     return to;

@@ -75,6 +75,8 @@ TEST(GraphPlacement, PutsEachClassIntoWordsOfItsOwn) {
   EXPECT_EQ(placement.tiles()[13], layout::PackTile(0, 1));
   EXPECT_EQ(placement.tiles()[26], layout::kNoTile);
   EXPECT_EQ(placement.tiles()[32], layout::PackTile(0, 2));
+  EXPECT_EQ(placement.numbers()[26], 32);
+  EXPECT_EQ(placement.numbers()[27], Placement::kNoWorker);
   EXPECT_EQ(placement.Names(), "A (26 workers), B (1 workers)");
   EXPECT_EQ(PlacementOf().words(), 9u);
 }
@@ -97,7 +99,8 @@ TEST(GraphPlacement, RefusesWhatTheGridDoesNotHave) {
   std::vector<ClassOptions> many;
   for (uint32_t i = 0; i < 15; ++i)
     many.push_back({"C" + std::to_string(i), {{i % 10, 1 + i / 10, i % 10, 1 + i / 10}}});
-  EXPECT_THAT(refusal({0, 0}, many), HasSubstr("the classes take 15 groups of 16 workers"));
+  EXPECT_THAT(refusal({0, 0}, many),
+              HasSubstr("class 'C14': the classes take more than 14 groups of 16 workers"));
 }
 
 TEST(GraphOrder, NamesTheTasksOfACycle) {

@@ -15,20 +15,21 @@ namespace {
 // In the order of the launch's arguments.
 enum KernelIndex : uint32_t { kScheduler, kStreamer, kWorker };
 
-constexpr uint32_t kMailboxBytes = layout::kMailboxSlots * layout::kSentBytes;
-// A structure of words, then halfwords, as the words of a launch.
-template <typename Words>
-std::vector<uint32_t> WordsOf(const Words& words, const std::vector<uint16_t>& tiles) {
-  std::vector<uint32_t> all((sizeof(Words) + 2 * tiles.size()) / 4);
+// A structure of words and the list that follows it, as the words of a launch.
+template <typename Words, typename Element>
+std::vector<uint32_t> WordsOf(const Words& words, const std::vector<Element>& list) {
+  const size_t bytes = list.size() * sizeof(Element);
+  std::vector<uint32_t> all((sizeof(Words) + bytes) / 4);
   std::memcpy(all.data(), &words, sizeof(Words));
-  std::memcpy(all.data() + sizeof(Words) / 4, tiles.data(), 2 * tiles.size());
+  std::memcpy(all.data() + sizeof(Words) / 4, list.data(), bytes);
   return all;
 }
 
 }  // namespace
 
 uint32_t CardGraph::WindowBlocks() const {
-  const uint32_t left = session_.device().circular_buffer_bytes - kMailboxBytes;
+  const uint32_t left =
+      session_.device().circular_buffer_bytes - layout::kMailboxPages * layout::kSentBytes;
   return left / layout::kBlockBytes - 1;
 }
 
@@ -63,7 +64,7 @@ Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
                         workers);
   }
   // The first one: it has one address on all tiles.
-  builder.AddCircularBuffer(layout::kMailbox, layout::kMailboxSlots, layout::kSentBytes, all);
+  builder.AddCircularBuffer(layout::kMailbox, layout::kMailboxPages, layout::kSentBytes, all);
   builder.AddCircularBuffer(layout::kWindow, window + 1, layout::kBlockBytes, scheduler);
   for (const ScratchOptions& one : scratch_) {
     builder.AddCircularBuffer(one.index, one.pages, one.page_bytes, workers, one.format);
@@ -88,8 +89,9 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
   layout::WorkerWords worker{};
   worker.blocks = packed.blocks;
   worker.scheduler = layout::PackTile(tile.x, tile.y);
-  worker.words = placement_.words();
-  std::vector<uint32_t> words = WordsOf(worker, placement_.tiles());
+  worker.columns = static_cast<uint16_t>(placement_.columns());
+  worker.map_words = static_cast<uint16_t>(placement_.numbers().size() / 4);
+  std::vector<uint32_t> words = WordsOf(worker, placement_.numbers());
   const auto buffers = static_cast<uint32_t>(words.size());
   words.resize(buffers + graph.buffers().size());
   launch_ = client::LaunchRequest(program_);
@@ -106,11 +108,10 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
 }
 
 Status CardGraph::Load(const Description& graph, const PackedGraph& packed, client::Queue& queue) {
-  const uint32_t most = layout::MaxBuffers(placement_.words());
+  const uint32_t most = layout::MaxBuffers(static_cast<uint32_t>(placement_.numbers().size() / 4));
   if (graph.buffers().size() > most) {
     return Invalid("arguments", "the tasks name " + std::to_string(graph.buffers().size()) +
-                                    " buffers; at most " + std::to_string(most) +
-                                    " are allowed with so many workers");
+                                    " buffers; at most " + std::to_string(most) + " are allowed");
   }
   if (own_.empty()) {
     if (Status status = LoadOwnKernels(); !status.ok()) return status;

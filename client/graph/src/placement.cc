@@ -21,28 +21,35 @@ std::vector<client::CoreRange> AllBut(client::Core tile, uint32_t grid_x, uint32
   return ranges;
 }
 
+Status TooMany(const std::string& name) {
+  return Invalid("classes", name + ": the classes take more than " +
+                                std::to_string(layout::kWorkerWords) + " groups of " +
+                                std::to_string(layout::kWorkersPerWord) +
+                                " workers, of which each class has whole ones");
+}
+
 }  // namespace
 
 Placement::Placement(const GraphOptions& options, uint32_t grid_x, uint32_t grid_y)
-    : scheduler_(options.scheduler) {
+    : scheduler_(options.scheduler),
+      columns_(grid_x),
+      numbers_((grid_x * grid_y + 3) / 4 * 4, kNoWorker) {
   if (scheduler_.x >= grid_x || scheduler_.y >= grid_y) {
     status_ = Invalid("scheduler", "tile " + TileText(scheduler_.x, scheduler_.y) +
                                        "; the worker grid has " + std::to_string(grid_x) + " by " +
                                        std::to_string(grid_y));
     return;
   }
-  std::vector<bool> used(grid_x * grid_y);
-  used[scheduler_.y * grid_x + scheduler_.x] = true;
   std::vector<ClassOptions> classes = options.classes;
   if (classes.empty()) classes = {{"WORKERS", AllBut(scheduler_, grid_x, grid_y)}};
   for (const ClassOptions& one : classes) {
-    status_ = AddClass(one, grid_x, grid_y, &used);
+    status_ = AddClass(one, grid_y);
     if (!status_.ok()) return;
   }
 }
 
-Status Placement::AddClass(const ClassOptions& options, uint32_t grid_x, uint32_t grid_y,
-                           std::vector<bool>* used) {
+Status Placement::AddClass(const ClassOptions& options, uint32_t grid_y) {
+  const uint32_t grid_x = columns_;
   const std::string name = "class '" + options.name + "'";
   if (options.name.empty()) return Invalid("classes", "a class without a name");
   if (Find(options.name)) return Invalid("classes", name + " is given twice");
@@ -57,28 +64,24 @@ Status Placement::AddClass(const ClassOptions& options, uint32_t grid_x, uint32_
     }
     for (uint32_t y = range.y0; y <= range.y1; ++y) {
       for (uint32_t x = range.x0; x <= range.x1; ++x, ++workers) {
-        if ((*used)[y * grid_x + x]) {
+        uint8_t& number = numbers_[y * grid_x + x];
+        if (number != kNoWorker || (x == scheduler_.x && y == scheduler_.y)) {
           return Invalid("classes", name + ": worker " + TileText(x, y) +
                                         " is the scheduler's tile or of another range");
         }
-        (*used)[y * grid_x + x] = true;
         if (workers % layout::kWorkersPerWord == 0) {
+          if (lists_.size() == layout::kWorkerWords) return TooMany(name);
           lists_.push_back(list);
           tiles_.resize(tiles_.size() + layout::kWorkersPerWord, layout::kNoTile);
         }
-        tiles_[(lists_.size() - 1) * layout::kWorkersPerWord + workers % layout::kWorkersPerWord] =
-            layout::PackTile(x, y);
+        number = static_cast<uint8_t>((lists_.size() - 1) * layout::kWorkersPerWord +
+                                      workers % layout::kWorkersPerWord);
+        tiles_[number] = layout::PackTile(x, y);
       }
     }
     cores_.push_back(range);
   }
   if (workers == 0) return Invalid("classes", name + " has no workers");
-  if (lists_.size() > layout::kWorkerWords) {
-    return Invalid("classes", name + ": the classes take " + std::to_string(lists_.size()) +
-                                  " groups of " + std::to_string(layout::kWorkersPerWord) +
-                                  " workers, of which each class has whole ones; at most " +
-                                  std::to_string(layout::kWorkerWords) + " are allowed");
-  }
   classes_.push_back({options.name, workers});
   return {};
 }

@@ -13,6 +13,8 @@ namespace ttfd::graph {
 // Constant after construction.
 class Placement {
  public:
+  static constexpr uint8_t kNoWorker = 255;
+
   // INVALID_ARGUMENT of options that the grid does not have, or that overlap: status().
   Placement(const GraphOptions& options, uint32_t grid_x, uint32_t grid_y);
 
@@ -29,6 +31,9 @@ class Placement {
   const std::vector<uint8_t>& lists() const { return lists_; }
   // words() * kWorkersPerWord tiles as layout::PackTile has them.
   const std::vector<uint16_t>& tiles() const { return tiles_; }
+  // By tile, row by row, its place in tiles(), filled up to whole words; kNoWorker of tiles that are no workers.
+  const std::vector<uint8_t>& numbers() const { return numbers_; }
+  uint32_t columns() const { return columns_; }
   // The workers, as ranges without overlap.
   const std::vector<client::CoreRange>& cores() const { return cores_; }
 
@@ -37,13 +42,14 @@ class Placement {
     std::string name;
     uint32_t workers = 0;
   };
-  Status AddClass(const ClassOptions& options, uint32_t grid_x, uint32_t grid_y,
-                  std::vector<bool>* used);
+  Status AddClass(const ClassOptions& options, uint32_t grid_y);
 
   client::Core scheduler_;
   std::vector<Class> classes_;
   std::vector<uint8_t> lists_;
   std::vector<uint16_t> tiles_;
+  uint32_t columns_;
+  std::vector<uint8_t> numbers_;
   std::vector<client::CoreRange> cores_;
   Status status_;
 };
