@@ -54,8 +54,8 @@ std::vector<BenchCase> CompareCases(const std::string& prefix, const DeviceOpene
 using AddressFunction = std::function<StatusOr<std::string>()>;
 std::vector<BenchCase> RpcCases(AddressFunction address);
 
-// python.launch_us: rpc.launch_us from Python; graph.upload_1m_python_s: graph.upload_1m_cpp_s from Python. `package` is the folder of the package ttfd; files of the child that
-// runs it go to `folder` (tests/bench/python_case.cc).
+// python.launch_us and graph.upload_1m_python_s: rpc.launch_us and graph.upload_1m_cpp_s from Python. `package` is the
+// folder of the package ttfd; files of the child that runs it go to `folder` (tests/bench/python_case.cc).
 std::vector<BenchCase> PythonCases(const std::string& package, const std::string& folder,
                                    AddressFunction address);
 
@@ -75,8 +75,8 @@ std::vector<BenchCase> ClientCountCases(const std::string& program, const std::s
 // tensor.*: operations on tensors, from the call to the result (tests/bench/tensor_cases.cc).
 std::vector<BenchCase> TensorCases(AddressFunction address);
 
-// graph.*: task graphs (tests/bench/graph_cases.cc).
-std::vector<BenchCase> GraphCases(AddressFunction address);
+// graph.*: task graphs, and the case of them in Python (tests/bench/graph_cases.cc).
+std::vector<BenchCase> GraphCases(AddressFunction address, BenchCase python);
 
 // hang.*: what a launch that hangs costs everybody else (tests/bench/hang_cases.cc).
 std::vector<BenchCase> HangCases(AddressFunction address);

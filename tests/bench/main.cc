@@ -262,9 +262,7 @@ int Main(const std::vector<std::string>& words) {
   runner.Divide("python.launch_over_cpp", "python.launch_us", "rpc.launch_us");
   runner.Run(HangCases([daemon] { return daemon->Address(); }));
   runner.Run(TensorCases([daemon] { return daemon->Address(); }));
-  std::vector<BenchCase> graphs = GraphCases([daemon] { return daemon->Address(); });
-  graphs.push_back(std::move(python.back()));
-  runner.Run(std::move(graphs));
+  runner.Run(GraphCases([daemon] { return daemon->Address(); }, std::move(python.back())));
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));
   runner.Run(FloodCases(self, scratch, [daemon] { return daemon->Address(); }));
