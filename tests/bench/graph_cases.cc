@@ -118,7 +118,7 @@ class GraphBench {
 
 }  // namespace
 
-std::vector<BenchCase> GraphCases(AddressFunction address) {
+std::vector<BenchCase> GraphCases(AddressFunction address, BenchCase python) {
   auto bench = std::make_shared<std::unique_ptr<GraphBench>>();
   const auto with = [bench, address = std::move(address)](auto run) {
     return [bench, address, run](Nanoseconds budget) -> StatusOr<double> {
@@ -150,6 +150,7 @@ std::vector<BenchCase> GraphCases(AddressFunction address) {
        })},
       {"graph.upload_1m_cpp_s", "s",
        with([](GraphBench& given, Nanoseconds budget) { return given.UploadSeconds(budget); })},
+      std::move(python),
   };
 }
 
