@@ -1,5 +1,5 @@
 // The graph.* cases: task graphs of libttfd_graph against a daemon that is another process. Tasks are calls of a kernel
-// that does nothing, with two tasks before each on average, and run on all workers but the scheduler's.
+// that does nothing, with two tasks before each on average.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -20,8 +20,6 @@ using graph::Graph;
 using Now = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::nanoseconds;
 
-constexpr uint32_t kResident = 7000;  // nearly what the scheduler's tile has at once
-constexpr uint32_t kStreamed = 100'000;
 constexpr uint32_t kUploaded = 1'000'000;
 constexpr uint32_t kNear = 1000;  // edges come from the last so many tasks
 
@@ -32,6 +30,19 @@ Status FromClient(const client::Status& status) {
 double Seconds(Now::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 enum class Shape { kRandom, kChain };
+
+// A graph that is measured: `workers` of 0 are all but the scheduler's tile.
+struct Measured {
+  Shape shape = Shape::kRandom;
+  uint32_t tasks = 0;
+  uint32_t workers = 0;
+  auto operator<=>(const Measured&) const = default;
+};
+constexpr Measured kChain{Shape::kChain, 1000, 16};
+constexpr Measured kRelaunched{Shape::kRandom, 1000, 64};
+constexpr Measured kResident{Shape::kRandom, 7000,
+                             0};  // nearly what the scheduler's tile has at once
+constexpr Measured kStreamed{Shape::kRandom, 100'000, 0};
 
 class GraphBench {
  public:
@@ -46,17 +57,17 @@ class GraphBench {
     return std::make_unique<GraphBench>(std::move(*session), std::move(*kernel));
   }
 
-  StatusOr<double> ClocksPerTask(Shape shape, uint32_t tasks) {
-    ASSIGN_OR_RETURN(Graph* const graph, Loaded(shape, tasks));
+  StatusOr<double> ClocksPerTask(const Measured& measured) {
+    ASSIGN_OR_RETURN(Graph* const graph, Loaded(measured));
     RETURN_IF_ERROR(FromClient(graph->Run(session_.queue())));
     const auto report = graph->ReadReport(session_.queue());
     RETURN_IF_ERROR(FromClient(report.status()));
-    return static_cast<double>(report->clocks) / tasks;
+    return static_cast<double>(report->clocks) / measured.tasks;
   }
 
   // Seconds of a run.
-  StatusOr<double> RunSeconds(uint32_t tasks, Nanoseconds budget) {
-    ASSIGN_OR_RETURN(Graph* const graph, Loaded(Shape::kRandom, tasks));
+  StatusOr<double> RunSeconds(const Measured& measured, Nanoseconds budget) {
+    ASSIGN_OR_RETURN(Graph* const graph, Loaded(measured));
     uint32_t runs = 0;
     const auto start = Now::now();
     do {
@@ -69,20 +80,20 @@ class GraphBench {
   // Seconds from the first call that describes a graph until it is on the card.
   StatusOr<double> UploadSeconds(Nanoseconds budget) {
     const bool smoke = budget < std::chrono::milliseconds(50);
-    const std::vector<std::pair<uint32_t, uint32_t>> edges =
-        EdgesOf(Shape::kRandom, smoke ? 1000 : kUploaded);
+    const Measured measured{Shape::kRandom, smoke ? 1000 : kUploaded, 0};
+    const std::vector<std::pair<uint32_t, uint32_t>> edges = EdgesOf(measured);
     const auto start = Now::now();
-    Graph graph = Describe(smoke ? 1000 : kUploaded, edges);
+    Graph graph = Describe(measured, edges);
     RETURN_IF_ERROR(FromClient(graph.Load(session_.queue())));
     return Seconds(Now::now() - start);
   }
 
  private:
-  static std::vector<std::pair<uint32_t, uint32_t>> EdgesOf(Shape shape, uint32_t tasks) {
+  static std::vector<std::pair<uint32_t, uint32_t>> EdgesOf(const Measured& measured) {
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     std::minstd_rand random(1);
-    for (uint32_t task = 1; task < tasks; ++task) {
-      if (shape == Shape::kChain) {
+    for (uint32_t task = 1; task < measured.tasks; ++task) {
+      if (measured.shape == Shape::kChain) {
         edges.emplace_back(task - 1, task);
         continue;
       }
@@ -94,18 +105,31 @@ class GraphBench {
     return edges;
   }
 
-  Graph Describe(uint32_t tasks, const std::vector<std::pair<uint32_t, uint32_t>>& edges) {
-    Graph graph(session_);
+  graph::GraphOptions OptionsOf(const Measured& measured) const {
+    graph::GraphOptions options;
+    if (measured.workers == 0) return options;
+    graph::ClassOptions workers{"WORKERS", {}};
+    for (uint32_t i = 1; i <= measured.workers; ++i) {
+      const uint32_t columns = session_.device().grid_x;
+      workers.cores.push_back(client::CoreRange::Single({i % columns, i / columns}));
+    }
+    options.classes.push_back(std::move(workers));
+    return options;
+  }
+
+  Graph Describe(const Measured& measured,
+                 const std::vector<std::pair<uint32_t, uint32_t>>& edges) {
+    Graph graph(session_, OptionsOf(measured));
     const graph::Function function = graph.AddFunction("empty", kernel_);
-    for (uint32_t task = 0; task < tasks; ++task) graph.Add(function, {task, task + 1, task + 2});
+    for (uint32_t i = 0; i < measured.tasks; ++i) graph.Add(function, {i, i + 1, i + 2});
     for (const auto& [before, after] : edges) graph.AddEdge({before}, {after});
     return graph;
   }
 
-  StatusOr<Graph*> Loaded(Shape shape, uint32_t tasks) {
-    std::unique_ptr<Graph>& graph = loaded_[{shape, tasks}];
+  StatusOr<Graph*> Loaded(const Measured& measured) {
+    std::unique_ptr<Graph>& graph = loaded_[measured];
     if (graph == nullptr) {
-      graph = std::make_unique<Graph>(Describe(tasks, EdgesOf(shape, tasks)));
+      graph = std::make_unique<Graph>(Describe(measured, EdgesOf(measured)));
       RETURN_IF_ERROR(FromClient(graph->Load(session_.queue())));
     }
     return graph.get();
@@ -113,7 +137,7 @@ class GraphBench {
 
   client::Session session_;
   client::Kernel kernel_;
-  std::map<std::pair<Shape, uint32_t>, std::unique_ptr<Graph>> loaded_;
+  std::map<Measured, std::unique_ptr<Graph>> loaded_;
 };
 
 }  // namespace
@@ -129,23 +153,22 @@ std::vector<BenchCase> GraphCases(AddressFunction address, BenchCase python) {
       return run(**bench, budget);
     };
   };
-  const auto clocks = [&with](Shape shape, uint32_t tasks) {
-    return with([shape, tasks](GraphBench& given, Nanoseconds) {
-      return given.ClocksPerTask(shape, tasks);
-    });
+  const auto clocks = [&with](const Measured& measured) {
+    return with(
+        [measured](GraphBench& given, Nanoseconds) { return given.ClocksPerTask(measured); });
   };
   return {
-      {"graph.resident_clocks", "clocks", clocks(Shape::kRandom, kResident)},
-      {"graph.streamed_clocks", "clocks", clocks(Shape::kRandom, kStreamed)},
-      {"graph.chain_clocks", "clocks", clocks(Shape::kChain, 1000)},
+      {"graph.resident_clocks", "clocks", clocks(kResident)},
+      {"graph.streamed_clocks", "clocks", clocks(kStreamed)},
+      {"graph.chain_clocks", "clocks", clocks(kChain)},
       {"graph.tasks_per_s", "million/s",
        with([](GraphBench& given, Nanoseconds budget) -> StatusOr<double> {
          ASSIGN_OR_RETURN(const double seconds, given.RunSeconds(kStreamed, budget));
-         return kStreamed / seconds / 1e6;
+         return kStreamed.tasks / seconds / 1e6;
        })},
       {"graph.relaunch_us", "us",
        with([](GraphBench& given, Nanoseconds budget) -> StatusOr<double> {
-         ASSIGN_OR_RETURN(const double seconds, given.RunSeconds(1000, budget));
+         ASSIGN_OR_RETURN(const double seconds, given.RunSeconds(kRelaunched, budget));
          return seconds * 1e6;
        })},
       {"graph.upload_1m_cpp_s", "s",

@@ -79,6 +79,12 @@ def test_chain_matches_in_both_languages(daemon, place, python):
         assert result.returncode == 0 and "verified: 71680 numbers" in result.stdout, result.stdout + result.stderr
 
 
+def test_task_graphs_match_the_host_in_both_languages(daemon, place, python):
+    for program in ([place / "task_graph", place, 500, 3], [*python("task_graph.py"), place, "--tasks", 500, "--relaunches", 3]):
+        result = run(daemon, *program)
+        assert result.returncode == 0 and "verified: all values are those of the host" in result.stdout, result.stdout + result.stderr
+
+
 def test_running_sums_match_in_both_languages_also_for_more_blocks_than_slots(daemon, place, python):
     for program in ([place / "running_sums"], python("running_sums.py")):
         for blocks in (1, 25):

@@ -23,21 +23,19 @@ class Caller {
   // The called kernels' arguments lie where `count` of this kernel's common arguments do, from number `first` on. They
   // are what the launch gave until SetArgument.
   Caller(uint32_t first, uint32_t count)
-      : own_(&internal::Context()),
-        context_(*own_),
-        message_(*L1Pointer<const abi::LaunchMessage>(own_->launch_message_address)) {
+      : message_(internal::Context().launch_message_address),
+        offsets_(firmware::Load(message_ + kOffsets)),
+        counts_(firmware::Load(message_ + kCounts)) {
     internal::CheckGiven<abi::kCommonArgument>(first + count - 1);
-    abi::LaunchArguments& words = message_.arguments[kHart];
-    words.per_core_offset = static_cast<uint16_t>(words.common_offset + 4 * first);
-    words.per_core_count = static_cast<uint16_t>(count);
-    words.common_count = 0;
-    arguments_ = message_.config_address + words.per_core_offset;
-    callables_ = message_.config_address + message_.callable_offset;
+    const uint32_t common = offsets_ & 0xFFFF, config = internal::ConfigAddress();
+    called_offsets_ = common | (common + 4 * first) << 16;
+    called_counts_ = count << 16;
+    arguments_ = config + common + 4 * first;
+    callables_ = config + internal::MessageHalf(offsetof(abi::LaunchMessage, callable_offset));
   }
 
   // Sets argument `index`, below `count`, of the kernels called from now on.
   void SetArgument(uint32_t index, uint32_t word) { firmware::Store(arguments_ + 4 * index, word); }
-
   // L1 address of argument 0 of the kernels called from now on.
   uint32_t arguments() const { return arguments_; }
 
@@ -46,14 +44,26 @@ class Caller {
     internal::RequireGiven<abi::kCallable>(index);
     const uint32_t header = firmware::Load(callables_ + 4 * index);
     firmware::RestoreData(header);
-    firmware::CallKernel(firmware::EntryOf(header), L1AddressOf(&message_), context_);
-    asm volatile("mv tp, %0" ::"r"(own_) : "memory");  // the called kernel's entry has set its own
+    // The called kernel finds its arguments where this one does, in the launch message.
+    firmware::Store(message_ + kOffsets, called_offsets_);
+    firmware::Store(message_ + kCounts, called_counts_);
+    firmware::CallKernel(firmware::EntryOf(header), message_,
+                         const_cast<abi::KernelContext&>(internal::Context()));
+    firmware::Store(message_ + kOffsets, offsets_);
+    firmware::Store(message_ + kCounts, counts_);
   }
 
  private:
-  const abi::KernelContext* const own_;
-  abi::KernelContext context_;
-  abi::LaunchMessage message_;
+  // This hart's LaunchArguments: offsets of the common and of the other arguments, then how many there are.
+  static constexpr uint32_t kOffsets =
+      offsetof(abi::LaunchMessage, arguments) + kHart * sizeof(abi::LaunchArguments);
+  static constexpr uint32_t kCounts = kOffsets + offsetof(abi::LaunchArguments, common_count);
+
+  const uint32_t message_;  // L1 address of the launch message
+  const uint32_t offsets_;
+  const uint32_t counts_;
+  uint32_t called_offsets_;
+  uint32_t called_counts_;
   uint32_t arguments_;  // L1 address
   uint32_t callables_;  // L1 address
 };
