@@ -67,14 +67,24 @@ static_assert(sizeof(Extension) == sizeof(Record));
 constexpr uint16_t PackTile(uint32_t x, uint32_t y) { return static_cast<uint16_t>(x | y << 8); }
 inline constexpr uint16_t kNoTile = 0xFFFF;
 
-// Figures of a launch, which it leaves at ScheduleWords::report.
+// Figures of a launch, which it leaves in its Control.
 struct Report {
-  uint32_t blocks;  // that have ended
-  uint32_t clocks;  // from the first task that may be sent to the end of the last
-  uint32_t rounds;  // of the scheduler's loop, without those that found nothing to do
-  uint32_t reserved[13];
+  uint32_t run;        // ScheduleWords::run
+  uint32_t cancelled;  // 1: it was cancelled
+  uint32_t blocks;     // that have ended
+  uint32_t clocks;     // from the first task that may be sent to the end of the last
+  uint32_t rounds;     // of the scheduler's loop, without those that found nothing to do
+  uint32_t reserved[11];
 };
 static_assert(sizeof(Report) == 64);
+
+// A buffer in the L1 of the scheduler's tile. The host may write to the first half while a launch runs.
+struct Control {
+  uint32_t cancelled;  // runs up to this number end without sending further tasks
+  uint32_t reserved[15];
+  Report report;
+};
+static_assert(sizeof(Control) == 128);
 
 // Common words of the scheduler and the streamer.
 struct ScheduleWords {
@@ -82,7 +92,8 @@ struct ScheduleWords {
   uint32_t blocks;   // of records, the last one filled up with joins
   uint32_t window;   // blocks of the ring
   uint32_t reach;    // blocks; less than the window
-  uint32_t report;   // address of a Report in the L1 of the scheduler's tile
+  uint32_t control;  // address of the Control in L1
+  uint32_t run;      // number, for Control::cancelled; 0: cannot be cancelled
   uint32_t words;    // of completion bits: each has the workers of one ready list
   uint8_t list[(kWorkerWords + 3) / 4 * 4];  // by word
   // uint16_t tiles[words * kWorkersPerWord] follow: the workers, PackTile.
@@ -116,8 +127,10 @@ constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
 
 // Semaphores of the scheduler's tile. Bit b of word w is flipped when the worker's slot b / kWorkersPerWord has become
 // free.
-inline constexpr uint32_t kLoaded = kWorkerWords;        // blocks that the streamer has brought
-inline constexpr uint32_t kReleased = kWorkerWords + 1;  // blocks all of whose tasks have ended
+inline constexpr uint32_t kLoaded = kWorkerWords;  // blocks that the streamer has brought
+inline constexpr uint32_t kReleased =
+    kWorkerWords + 1;                            // blocks all of whose tasks have ended, or kNoMore
+inline constexpr uint32_t kNoMore = 0xFFFFFFFF;  // the run was cancelled
 inline constexpr uint32_t kSemaphores = kWorkerWords + 2;
 
 }  // namespace ttfd::graph::layout

@@ -69,6 +69,7 @@ struct Slot {
 struct Word {
   Slot slots[kSlots];
   uint32_t* ready;  // head of the list that they serve
+  uint32_t all;     // slots
   uint32_t free;
   uint32_t seen;  // completion bits: those that differ from them have become free
 };
@@ -104,6 +105,7 @@ class Window {
 
   uint32_t begin() const { return begin_; }
   bool ended() const { return released_ == blocks_; }
+  uint32_t released() const { return released_; }
   uint32_t loaded_at() const { return loaded_at_; }
   uint32_t awaited() const { return awaited_; }
 
@@ -111,6 +113,9 @@ class Window {
   [[gnu::always_inline]] void Advance(uint32_t* ready) {
     if (fw::Load(loaded_at_) >= awaited_) AdvanceOver(ready);
   }
+
+  // Ends the streamer.
+  void Close() { released_word_.Set(layout::kNoMore); }
 
   // The last task of a block has ended: the oldest blocks that have none left may be written over.
   [[gnu::noinline]] void Release() {
@@ -177,21 +182,24 @@ class Scheduler {
         end_(words_ + given.words),
         mailbox_(CircularBuffer(layout::kMailbox).address()),
         done_(Semaphore(0).address()),
+        control_(L1Pointer<layout::Control>(given.control)),
+        // One that cannot be cancelled is ahead of every cancelled one.
+        run_(given.run != 0 ? given.run : control_->cancelled + (1u << 30)),
         window_(given) {
     for (uint32_t& head : ready_) head = 0;
     const auto* tile = reinterpret_cast<const uint16_t*>(&given + 1);
     const uint8_t* list = given.list;
     for (Word* word = words_; word != end_; ++word) {
       word->ready = &ready_[*list++];
-      word->free = 0;
+      uint32_t all = 0;
       for (uint32_t i = 0; i != layout::kWorkersPerWord; ++i, ++tile) {
         if (*tile == layout::kNoTile) continue;
         const uint32_t at = *tile;
         const uint32_t xy = TileAt({at & 0xFF, at >> 8});
         word->slots[i].tile = word->slots[i + layout::kWorkersPerWord].tile = xy;
-        word->free |= (1u | 1u << layout::kWorkersPerWord) << i;
+        all |= (1u | 1u << layout::kWorkersPerWord) << i;
       }
-      word->seen = word->free;
+      word->all = word->free = word->seen = all;
     }
   }
 
@@ -199,15 +207,24 @@ class Scheduler {
     AwaitWorkers();
     const auto start = static_cast<uint32_t>(WallClock());
     uint32_t rounds = 0;
+    bool cancelled = false;
     for (; !window_.ended(); ++rounds) {
       AwaitChange();
+      if (IsCancelled()) {
+        cancelled = true;
+        AwaitIdle();
+        window_.Close();
+        break;
+      }
       window_.Advance(ready_);
       TakeEnds();
       if (ready_[layout::kJoin] != 0) EndJoins();
       SendTasks();
     }
-    auto* const report = L1Pointer<layout::Report>(given_.report);
-    report->blocks = given_.blocks;
+    layout::Report* const report = &control_->report;
+    report->run = given_.run;
+    report->cancelled = cancelled ? 1 : 0;
+    report->blocks = window_.released();
     report->clocks = static_cast<uint32_t>(WallClock()) - start;
     report->rounds = rounds;
     StopWorkers();
@@ -223,17 +240,33 @@ class Scheduler {
     }
   }
 
-  // Waits until a slot has become free or a block has come.
+  [[gnu::always_inline]] bool IsCancelled() const {
+    const uint32_t cancelled = fw::Load(L1AddressOf(&control_->cancelled));
+    return static_cast<int32_t>(cancelled - run_) >= 0;
+  }
+
+  // Waits until no task runs.
+  void AwaitIdle() {
+    uint32_t at = done_;
+    for (Word* word = words_; word != end_; ++word, at += kDoneStride) {
+      const uint32_t wanted = word->seen ^ (word->all & ~word->free);
+      fw::WaitForMemory(ttfd::abi::kWaypointSemaphore,
+                        [at, wanted] { return fw::Load(at) == wanted; });
+      word->free = word->all;
+    }
+  }
+
+  // Waits until a slot has become free, a block has come, or the run is cancelled.
   [[gnu::always_inline]] void AwaitChange() const {
     const Word* const begin = words_;
     const Word* const end = end_;
     const uint32_t done = done_, loaded_at = window_.loaded_at(), awaited = window_.awaited();
-    fw::WaitForMemory(ttfd::abi::kWaypointSemaphore, [begin, end, done, loaded_at, awaited] {
+    fw::WaitForMemory(ttfd::abi::kWaypointSemaphore, [this, begin, end, done, loaded_at, awaited] {
       uint32_t at = done;
       for (const Word* word = begin; word != end; ++word, at += kDoneStride) {
         if (fw::Load(at) != word->seen) return true;
       }
-      return fw::Load(loaded_at) >= awaited;
+      return fw::Load(loaded_at) >= awaited || IsCancelled();
     });
   }
 
@@ -318,6 +351,8 @@ class Scheduler {
   Word* const end_;
   const uint32_t mailbox_;
   const uint32_t done_;  // L1 address of the first word of completion bits
+  layout::Control* const control_;
+  const uint32_t run_;
   const Sender sender_;
   Window window_;
   ReadyLists ready_;

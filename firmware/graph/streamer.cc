@@ -7,6 +7,19 @@
 using namespace ttfd::kernel;
 namespace layout = ttfd::graph::layout;
 
+namespace {
+
+// Waits until so many blocks have been released. Returns false if the run was cancelled.
+bool AwaitReleased(uint32_t at, uint32_t blocks) {
+  ttfd::firmware::WaitForMemory(ttfd::abi::kWaypointSemaphore, [at, blocks] {
+    const uint32_t released = ttfd::firmware::Load(at);
+    return released == layout::kNoMore || static_cast<int32_t>(released - blocks) >= 0;
+  });
+  return ttfd::firmware::Load(at) != layout::kNoMore;
+}
+
+}  // namespace
+
 void kernel_main() {
   const auto& words = CommonArguments<layout::ScheduleWords>();
   const uint32_t blocks = words.blocks;
@@ -18,7 +31,7 @@ void kernel_main() {
   Semaphore loaded(layout::kLoaded);
   uint32_t to = begin;
   for (uint32_t block = 0; block != blocks + words.reach; ++block) {
-    if (block >= window) released.WaitAtLeast(block - window + 1);
+    if (block >= window && !AwaitReleased(released.address(), block - window + 1)) return;
     if (block < blocks) {
       Read(records.Page(block), to, layout::kBlockBytes);
       ReadBarrier();

@@ -37,6 +37,7 @@ const std::map<std::string, Floor>& Floors() {
       {"graph.chain_clocks", AtMost(160)},
       {"graph.tasks_per_s", AtLeast(1)},
       {"graph.relaunch_us", AtMost(1200)},
+      {"graph.cancel_ms", AtMost(100)},
       {"graph.upload_1m_cpp_s", AtMost(2)},
       {"graph.upload_1m_python_s", AtMost(5)},
       {"share.jain_8", AtLeast(0.99)},
@@ -131,6 +132,7 @@ const std::vector<std::string>& AllNames() {
                                    "graph.chain_clocks",
                                    "graph.tasks_per_s",
                                    "graph.relaunch_us",
+                                   "graph.cancel_ms",
                                    "graph.upload_1m_cpp_s",
                                    "graph.upload_1m_python_s"};
   return *names;

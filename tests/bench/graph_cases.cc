@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ constexpr Measured kRelaunched{Shape::kRandom, 1000, 64};
 constexpr Measured kResident{Shape::kRandom, 7000,
                              0};  // nearly what the scheduler's tile has at once
 constexpr Measured kStreamed{Shape::kRandom, 100'000, 0};
+constexpr Measured kCancelled{Shape::kChain, 500'000, 16};
 
 class GraphBench {
  public:
@@ -75,6 +77,24 @@ class GraphBench {
       ++runs;
     } while (Now::now() - start < budget);
     return Seconds(Now::now() - start) / runs;
+  }
+
+  // Milliseconds from a call of Cancel until the run has ended.
+  StatusOr<double> CancelMilliseconds() {
+    ASSIGN_OR_RETURN(Graph* const graph, Loaded(kCancelled));
+    client::Queue queue = session_.queue();
+    const auto running = graph->Enqueue(queue);
+    RETURN_IF_ERROR(FromClient(running.status()));
+    RETURN_IF_ERROR(FromClient(queue.Flush()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // it runs by then
+    const auto start = Now::now();
+    RETURN_IF_ERROR(FromClient(graph->Cancel()));
+    RETURN_IF_ERROR(FromClient(queue.Wait(*running)));
+    const double milliseconds = Seconds(Now::now() - start) * 1e3;
+    const auto report = graph->ReadReport(queue);
+    RETURN_IF_ERROR(FromClient(report.status()));
+    if (!report->cancelled) return Internal("the run had ended before it was cancelled");
+    return milliseconds;
   }
 
   // Seconds from the first call that describes a graph until it is on the card.
@@ -171,6 +191,8 @@ std::vector<BenchCase> GraphCases(AddressFunction address, BenchCase python) {
          ASSIGN_OR_RETURN(const double seconds, given.RunSeconds(kRelaunched, budget));
          return seconds * 1e6;
        })},
+      {"graph.cancel_ms", "ms",
+       with([](GraphBench& given, Nanoseconds) { return given.CancelMilliseconds(); })},
       {"graph.upload_1m_cpp_s", "s",
        with([](GraphBench& given, Nanoseconds budget) { return given.UploadSeconds(budget); })},
       std::move(python),

@@ -270,11 +270,11 @@ TEST_P(Launch, AMessageThatNamesNoKernelIsAFault) {
 }
 
 // Each tile uses another resource. Indices below the counts of the launch message are used, the first that is not
-// stops the hart.
+// stops the hart. Callable kernels are tried by client_callable_test.cc.
 TEST_P(Launch, AnIndexThatIsNotGiven_IsAFault) {
   constexpr uint32_t kGiven = 2;                      // of each resource
   constexpr uint32_t kFirstMissing[] = {1, 2, 2, 2};  // circular buffer 1 is a gap
-  ASSERT_EQ(bench_->worker_count(), abi::kResources);
+  ASSERT_EQ(bench_->worker_count(), abi::kCallable);
   const auto run = [&](const std::function<uint32_t(uint32_t resource)>& index) {
     return launcher_->Run({.kernels = {{.name = "not_given",
                                         .common = {0, 0},
@@ -289,7 +289,7 @@ TEST_P(Launch, AnIndexThatIsNotGiven_IsAFault) {
   ASSERT_OK(run([&](uint32_t resource) { return kFirstMissing[resource] - 1; }));
   ASSERT_OK(run([&](uint32_t resource) { return kFirstMissing[resource]; }));
   broken_ = true;
-  for (uint32_t resource = 0; resource < abi::kResources; ++resource) {
+  for (uint32_t resource = 0; resource < abi::kCallable; ++resource) {
     const abi::HartStatus status = bench_->status(bench_->WorkerTile(resource), hw::kBrisc);
     EXPECT_EQ(status.state, abi::kHartFaulted);
     EXPECT_EQ(status.fault_code, abi::kFaultNotGiven);

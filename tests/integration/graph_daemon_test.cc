@@ -1,6 +1,9 @@
 // Task graphs through libttfd_graph and the real daemon: where tasks run, what they see, what is refused.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/support/client_fixture.h"
 #include "ttfd/graph/graph.h"
 
@@ -121,6 +124,104 @@ TEST_F(TaskGraphs, AreRefusedAndRunOnceTheyAreRight) {
     missing.Add(missing.AddFunction("report", kernel_), {*freed, 0});
   }
   EXPECT_EQ(missing.Run(session_->queue()).code(), client::Code::kNotFound);
+}
+
+// Nothing of a cancelled run is left: the next one is whole.
+TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
+  Graph graph(*session_,
+              {.scheduler = {0, 0}, .classes = {{"ONE", {{1, 0, 1, 0}}}}, .scratch = {}});
+  const Function function = graph.AddFunction("report", kernel_);
+  for (uint32_t task = 0; task < 200'000; ++task) graph.Add(function, {reports_, task % kReports});
+  ASSERT_TRUE(graph.Cancel().ok()) << "of no run";
+  client::Queue queue = session_->queue();
+  ASSERT_TRUE(graph.Load(queue).ok());
+  const Result<client::Position> first = graph.Enqueue(queue), second = graph.Enqueue(queue);
+  ASSERT_TRUE(first.ok() && second.ok() && queue.Flush().ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(graph.Cancel().ok());
+  ASSERT_TRUE(queue.Wait(*second).ok());
+  const Result<RunReport> report = graph.ReadReport(queue);
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(report->cancelled);
+  EXPECT_EQ(report->blocks, 0u) << "of the run that had not begun when it was cancelled";
+  std::thread canceller([&graph] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(graph.Cancel().ok());
+  });
+  const Status status = graph.Run(queue);
+  canceller.join();
+  EXPECT_EQ(status.code(), client::Code::kCancelled);
+  EXPECT_THAT(status.ToString(), HasSubstr("the graph was cancelled after "));
+  Graph small(*session_);
+  small.Add(small.AddFunction("report", kernel_), {reports_, 7});
+  ASSERT_NO_FATAL_FAILURE(Run(&small));
+  EXPECT_EQ(ReportOf(7)[1], 7u);
+  EXPECT_TRUE(graph.Run(queue).ok());
+}
+
+TEST_F(TaskGraphs, RunOnOtherBuffersAndInRecordings) {
+  Graph graph(*session_);
+  const Function function = graph.AddFunction("report", kernel_);
+  for (uint32_t task = 0; task < 100; ++task) graph.Add(function, {reports_, task, 7 + task});
+  client::Queue queue = session_->queue();
+  Result<Buffer> other = session_->AllocateDram(kReports * kPageBytes, {.page_bytes = kPageBytes});
+  ASSERT_TRUE(other.ok());
+  const Result<client::LaunchRequest> launch = graph.Launch(queue);
+  ASSERT_TRUE(launch.ok()) << launch.status().ToString();
+  const Result<client::Trace> trace = queue.RecordTrace(std::span(&*launch, 1));
+  ASSERT_TRUE(trace.ok()) << trace.status().ToString();
+  ASSERT_TRUE(graph.Rebind(reports_, *other).ok());
+  EXPECT_EQ(graph.Rebind(reports_, *other).code(), client::Code::kInvalidArgument);
+  ASSERT_NO_FATAL_FAILURE(Run(&graph));
+  EXPECT_THAT(words_, Each(0u)) << "of the buffer that the tasks named at first";
+  ASSERT_TRUE(queue.Read(*other, 0, std::as_writable_bytes(std::span(words_))).ok());
+  EXPECT_EQ(ReportOf(99)[2], 106u);
+  for (int replay = 0; replay < 3; ++replay) {
+    ASSERT_TRUE(queue.Fill(reports_, 0, reports_.size_bytes(), 0).ok());
+    ASSERT_TRUE(queue.Replay(client::ReplayRequest(*trace)).ok());
+    ASSERT_TRUE(queue.Read(reports_, 0, std::as_writable_bytes(std::span(words_))).ok());
+    for (uint32_t task = 0; task < 100; ++task) EXPECT_EQ(ReportOf(task)[2], 7 + task);
+  }
+}
+
+// Two clients, each with half of the workers: runs of one do not wait for that of the other.
+TEST_F(TaskGraphs, OfTwoClientsRunAtOnce) {
+  client::Session other = Connect("other");
+  const auto half = [](client::Session& session, uint32_t first_row) {
+    return Graph(session, {.scheduler = {0, first_row},
+                           .classes = {{"WORKERS", {{0, first_row + 1, 9, first_row + 3}}}},
+                           .scratch = {}});
+  };
+  const auto queue_of = [](client::Session& session, uint32_t first_row) {
+    return *session.OpenQueue({.workers = {{0, first_row, 9, first_row + 3}}});
+  };
+  Graph endless = half(*session_, 0);
+  const Function slow = endless.AddFunction("report", kernel_);
+  for (uint32_t task = 0; task < 500'000; ++task) endless.Add(slow, {reports_, task % kReports});
+  client::Queue queue = queue_of(*session_, 0);
+  ASSERT_TRUE(endless.Load(queue).ok());
+
+  Result<Kernel> kernel = other.LoadKernelFile(ttfd::testing::KernelPath("task_report"));
+  Result<Buffer> reports = other.AllocateDram(kReports * kPageBytes, {.page_bytes = kPageBytes});
+  ASSERT_TRUE(kernel.ok() && reports.ok());
+  Graph small = half(other, 5);
+  const Function function = small.AddFunction("report", *kernel);
+  for (uint32_t task = 0; task < kReports; ++task) small.Add(function, {*reports, task});
+  client::Queue other_queue = queue_of(other, 5);
+  ASSERT_TRUE(small.Load(other_queue).ok());
+
+  const Result<client::Position> running = endless.Enqueue(queue);
+  ASSERT_TRUE(running.ok() && queue.Flush().ok());
+  for (int run = 0; run < 5; ++run) {
+    const Status status = small.Run(other_queue);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  EXPECT_EQ(queue.Wait(*running, std::chrono::milliseconds(0)).code(),
+            client::Code::kDeadlineExceeded)
+      << "the other graph still runs";
+  ASSERT_TRUE(endless.Cancel().ok());
+  ASSERT_TRUE(queue.Wait(*running).ok());
+  EXPECT_TRUE(endless.ReadReport(queue)->cancelled);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 """Task graphs in Python: ttfd.graph, and the names of PTO's runtime."""
 
+import time
+
 import numpy as np
 import pytest
 
 import ttfd
-from conftest import KERNELS
+from conftest import KERNELS, join, start_thread
 from test_errors import refusal
 from ttfd import pto_runtime
 from ttfd.graph import Graph, Scratch
@@ -118,3 +120,36 @@ def test_programs_for_ptos_runtime_run(daemon, monkeypatch):
     finally:
         runner.finalize()
     assert "call init()" in str(refusal(runner.run, graph))
+
+
+def test_a_graph_is_cancelled_rebound_and_recorded(session, report):
+    buffer, kernel = report
+    other = session.allocate_dram(REPORTS * PAGE, PAGE)
+    graph = Graph(session)
+    function = graph.function("f", kernel)
+    graph.add_many(function, np.arange(10)[:, None] * [0, 1], buffers={0: buffer})
+    with session.queue.record_trace([graph.launch()]) as trace:
+        graph.rebind(buffer, other)
+        graph.run()
+        assert not buffer.read(np.uint32).any() and reports(other)[1][9, 0] == 9
+        session.queue.replay(trace)
+        assert reports(buffer)[1][9, 0] == 9
+    assert "no task names buffer" in str(refusal(graph.rebind, buffer, other))
+
+    large = Graph(session, classes={"ONE": (1, 0)})
+    task = large.function("f", kernel)
+    large.add_many(task, np.zeros((200_000, 2), dtype=np.uint32), buffers={0: buffer})
+    large.load()
+    caught = []
+
+    def run():
+        caught.append(refusal(large.run))
+
+    thread = start_thread(run)
+    time.sleep(0.05)
+    large.cancel()
+    join(thread)
+    assert caught[0].code == ttfd.Code.CANCELLED and "cancelled after" in str(caught[0])
+    assert large.report().cancelled
+    graph.run()
+    assert not graph.report().cancelled and session.queue.error is None

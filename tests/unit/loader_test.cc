@@ -185,7 +185,7 @@ TEST(Loader, RefusesNeedsThatNothingCanGive) {
     return Refusal(elf);
   };
   EXPECT_EQ(refusal(0, abi::kArgument), "accepted");
-  EXPECT_EQ(refusal(0, abi::kResources), "kernel k: section .ttfd.uses: resource 4; 4 are known");
+  EXPECT_EQ(refusal(0, abi::kResources), "kernel k: section .ttfd.uses: resource 5; 5 are known");
   EXPECT_EQ(refusal(1, 256), "kernel k: it uses argument 256; indices below 256 are allowed");
   EXPECT_THAT(Refusal(WithSection("needs", TTFD_RESOURCE_USE_SECTION,
                                   [](auto& section) { section.sh_size -= 4; })),

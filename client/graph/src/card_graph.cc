@@ -40,13 +40,7 @@ Status CardGraph::LoadOwnKernels() {
     if (!kernel.ok()) return kernel.status();
     own_.push_back(std::move(*kernel));
   }
-  const client::Core tile = placement_.scheduler();
-  Result<client::Buffer> report = session_.AllocateL1(
-      sizeof(layout::Report),
-      {.page_bytes = sizeof(layout::Report), .cores = {client::CoreRange::Single(tile)}});
-  if (!report.ok()) return report.status();
-  report_ = std::move(*report);
-  return {};
+  return control_.Allocate(placement_.scheduler());
 }
 
 Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
@@ -92,19 +86,28 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
   worker.columns = static_cast<uint16_t>(placement_.columns());
   worker.map_words = static_cast<uint16_t>(placement_.numbers().size() / 4);
   std::vector<uint32_t> words = WordsOf(worker, placement_.numbers());
-  const auto buffers = static_cast<uint32_t>(words.size());
-  words.resize(buffers + graph.buffers().size());
+  first_buffer_ = static_cast<uint32_t>(words.size());
+  words.resize(first_buffer_ + graph.buffers().size());
   launch_ = client::LaunchRequest(program_);
+  schedule_ = WordsOf(schedule, placement_.tiles());
+  LaunchAs(0);
   for (const KernelIndex kernel : {kScheduler, kStreamer}) {
-    launch_.Common(kernel, WordsOf(schedule, placement_.tiles()));
     launch_.Address(kernel, offsetof(layout::ScheduleWords, records) / 4, records_);
-    launch_.Address(kernel, offsetof(layout::ScheduleWords, report) / 4, report_);
+    launch_.Address(kernel, offsetof(layout::ScheduleWords, control) / 4, control_.buffer());
   }
   launch_.Common(kWorker, std::move(words));
   launch_.Address(kWorker, offsetof(layout::WorkerWords, records) / 4, records_);
-  for (uint32_t i = 0; i < graph.buffers().size(); ++i) {
-    launch_.Address(kWorker, buffers + i, client::Buffer(nullptr, graph.buffers()[i], 0, 0));
-  }
+  for (uint32_t i = 0; i < graph.buffers().size(); ++i) SetBuffer(i, graph.buffers()[i]);
+}
+
+const client::LaunchRequest& CardGraph::LaunchAs(uint32_t run) {
+  schedule_[offsetof(layout::ScheduleWords, run) / 4] = run;
+  for (const KernelIndex kernel : {kScheduler, kStreamer}) launch_.Common(kernel, schedule_);
+  return launch_;
+}
+
+void CardGraph::SetBuffer(uint32_t index, uint64_t handle) {
+  launch_.Address(kWorker, first_buffer_ + index, client::Buffer(nullptr, handle, 0, 0));
 }
 
 Status CardGraph::Load(const Description& graph, const PackedGraph& packed, client::Queue& queue) {

@@ -7,6 +7,7 @@
 #include "client/graph/src/description.h"
 #include "client/graph/src/packing.h"
 #include "client/graph/src/placement.h"
+#include "client/graph/src/run_control.h"
 #include "ttfd/session.h"
 
 namespace ttfd::graph {
@@ -15,17 +16,17 @@ class CardGraph {
  public:
   // All outlive this.
   CardGraph(client::Session& session, const Placement& placement,
-            const std::vector<ScratchOptions>& scratch)
-      : session_(session), placement_(placement), scratch_(scratch) {}
+            const std::vector<ScratchOptions>& scratch, RunControl& control)
+      : session_(session), placement_(placement), scratch_(scratch), control_(control) {}
 
   // Blocks of records that fit the scheduler's tile.
   uint32_t WindowBlocks() const;
 
   // Uploads the graph on the queue, and makes the program if it has other functions or another window.
   Status Load(const Description& graph, const PackedGraph& packed, client::Queue& queue);
-  // REQUIRES Load.
-  const client::LaunchRequest& launch() const { return launch_; }
-  const client::Buffer& report() const { return report_; }
+  // REQUIRES Load, as the next. The launch of run number `run`; 0: of one that cannot be cancelled.
+  const client::LaunchRequest& LaunchAs(uint32_t run);
+  void SetBuffer(uint32_t index, uint64_t handle);
 
  private:
   Status LoadOwnKernels();
@@ -35,13 +36,15 @@ class CardGraph {
   client::Session& session_;
   const Placement& placement_;
   const std::vector<ScratchOptions>& scratch_;
+  RunControl& control_;
   std::vector<client::Kernel> own_;  // scheduler, streamer, worker
   client::Program program_;
   size_t functions_ = 0;  // of the program
   uint32_t window_ = 0;   // blocks that its scheduler has space for
   client::Buffer records_;
-  client::Buffer report_;
   client::LaunchRequest launch_;
+  std::vector<uint32_t> schedule_;  // words of the scheduler and the streamer
+  uint32_t first_buffer_ = 0;       // word of the workers that is the address of the first buffer
 };
 
 }  // namespace ttfd::graph

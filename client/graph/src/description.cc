@@ -78,6 +78,15 @@ void Description::AddEdge(Task before, Task after) {
   edges_.emplace_back(before.number, after.number);
 }
 
+Result<uint32_t> Description::Rebind(uint64_t from, uint64_t to) {
+  for (uint32_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i] != from) continue;
+    buffers_[i] = to;
+    return i;
+  }
+  return Invalid("from", "no task names buffer " + std::to_string(from));
+}
+
 // Graphs name few buffers, most often one of the last.
 uint32_t Description::BufferIndex(uint64_t handle) {
   for (size_t i = buffers_.size(); i != 0; --i) {

@@ -36,6 +36,9 @@ class Description {
   Task Add(Function function, std::span<const Argument> arguments, const TaskOptions& options);
   void AddEdge(Task before, Task after);
 
+  // Replaces a buffer in all tasks. Returns its index.
+  Result<uint32_t> Rebind(uint64_t from, uint64_t to);
+
   const std::vector<FunctionEntry>& functions() const { return functions_; }
   const std::vector<TaskEntry>& tasks() const { return tasks_; }
   const std::vector<Edge>& edges() const { return edges_; }

@@ -1,7 +1,6 @@
 // The graph as its user sees it.
 #include "ttfd/graph/graph.h"
 
-#include <cstring>
 #include <utility>
 
 #include "client/graph/src/card_graph.h"
@@ -10,6 +9,7 @@
 #include "client/graph/src/order.h"
 #include "client/graph/src/packing.h"
 #include "client/graph/src/placement.h"
+#include "client/graph/src/run_control.h"
 #include "firmware/graph/layout.h"
 
 namespace ttfd::graph {
@@ -24,7 +24,8 @@ class Graph::State {
       : options(std::move(given)),
         placement(options, session.device().grid_x, session.device().grid_y),
         description(placement),
-        card(session, placement, options.scratch) {}
+        control(session),
+        card(session, placement, options.scratch, control) {}
 
   // Puts the graph on the card as it is described.
   Status Load(client::Queue& queue);
@@ -32,6 +33,7 @@ class Graph::State {
   const GraphOptions options;
   const Placement placement;
   Description description;
+  RunControl control;
   CardGraph card;
   bool loaded = false;  // as it is described
 };
@@ -81,21 +83,33 @@ Status Graph::Load(client::Queue queue) { return state_->Load(queue); }
 
 Status Graph::Run(client::Queue queue) {
   if (Status status = state_->Load(queue); !status.ok()) return status;
-  return queue.Launch(state_->card.launch());
+  const uint32_t run = state_->control.Begin();
+  if (Status status = queue.Launch(state_->card.LaunchAs(run)); !status.ok()) return status;
+  return state_->control.StatusOf(run, queue);
 }
 
 Result<client::Position> Graph::Enqueue(client::Queue queue) {
   if (Status status = state_->Load(queue); !status.ok()) return status;
-  return queue.EnqueueLaunch(state_->card.launch());
+  return queue.EnqueueLaunch(state_->card.LaunchAs(state_->control.Begin()));
+}
+
+Result<client::LaunchRequest> Graph::Launch(client::Queue queue) {
+  if (Status status = state_->Load(queue); !status.ok()) return status;
+  return state_->card.LaunchAs(0);
+}
+
+Status Graph::Cancel() { return state_->control.Cancel(); }
+
+Status Graph::Rebind(const client::Buffer& from, const client::Buffer& to) {
+  const Result<uint32_t> index = state_->description.Rebind(from.handle(), to.handle());
+  if (!index.ok()) return index.status();
+  if (state_->loaded) state_->card.SetBuffer(*index, to.handle());
+  return {};
 }
 
 Result<RunReport> Graph::ReadReport(client::Queue queue) {
   if (!state_->loaded) return Invalid("graph", "the graph has not run since it was changed");
-  layout::Report report;
-  const Status status =
-      queue.Read(state_->card.report(), 0, std::as_writable_bytes(std::span(&report, 1)));
-  if (!status.ok()) return status;
-  return RunReport{report.blocks, report.clocks, report.rounds};
+  return state_->control.ReadReport(queue);
 }
 
 Status Graph::RunOnHost(const HostMemory& memory) const {

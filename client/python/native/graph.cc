@@ -32,6 +32,11 @@ class Graph {
     const std::unique_lock lock = Lock();
     return graph_.Call([&] { return function(*graph_); });
   }
+  // The same while another thread may be inside: for calls that any thread may make.
+  template <typename Function>
+  auto CallConcurrently(const Function& function) {
+    return graph_.Call([&] { return function(*graph_); });
+  }
   // Keeps a function until the graph is gone, which may be without the GIL.
   const py::object& Keep(py::object host) {
     return *hosts_.emplace_back(std::make_unique<py::object>(std::move(host)));
@@ -181,12 +186,38 @@ void BindGraphs(py::module_& module) {
              return Take(g.Call([&](graph::Graph& graph) { return graph.Enqueue(queue.client); }))
                  .value;
            })
-      // Blocks, clocks, rounds.
+      .def("cancel",
+           [](Graph& g) {
+             Check(g.CallConcurrently([](graph::Graph& graph) { return graph.Cancel(); }));
+           })
+      .def("rebind",
+           [](Graph& g, uint64_t from, uint64_t to) {
+             Check(g.Call([&](graph::Graph& graph) {
+               return graph.Rebind(client::Buffer(nullptr, from, 0, 0),
+                                   client::Buffer(nullptr, to, 0, 0));
+             }));
+           })
+      // Handle of the program; for each kernel with arguments its words, and (word, handle) of buffers.
+      .def("launch",
+           [](Graph& g, const Queue& queue) {
+             const client::LaunchRequest launch =
+                 Take(g.Call([&](graph::Graph& graph) { return graph.Launch(queue.client); }));
+             py::list kernels;
+             for (const auto& one : launch.arguments()) {
+               py::list buffers;
+               for (const auto& buffer : one.buffers) {
+                 buffers.append(py::make_tuple(buffer.word, buffer.buffer));
+               }
+               kernels.append(py::make_tuple(one.kernel, one.common, buffers));
+             }
+             return py::make_tuple(launch.program(), kernels);
+           })
+      // Cancelled, blocks, clocks, rounds.
       .def("report",
            [](Graph& g, const Queue& queue) {
              const graph::RunReport report =
                  Take(g.Call([&](graph::Graph& graph) { return graph.ReadReport(queue.client); }));
-             return py::make_tuple(report.blocks, report.clocks, report.rounds);
+             return py::make_tuple(report.cancelled, report.blocks, report.clocks, report.rounds);
            })
       .def("run_on_host", &RunOnHost);
 }

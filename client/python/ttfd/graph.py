@@ -27,9 +27,9 @@ import numpy.typing as npt
 from ttfd import _native, check
 from ttfd.arguments import core_ranges, format_number, to_word, word_array
 from ttfd.queue import Queue
-from ttfd.resources import Buffer, Kernel
+from ttfd.resources import Buffer, Kernel, Program
 from ttfd.session import Session
-from ttfd.types import Cores, Position
+from ttfd.types import Arguments, Cores, Launch, Position
 
 Argument = Union[int, np.float32, Buffer]
 
@@ -63,9 +63,10 @@ class Scratch:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """The last run. blocks: of 64 tasks, that ran. clocks: of the scheduler, from the first task to the end of the last.
+    """The last run. cancelled: by `Graph.cancel`. blocks: of 64 tasks, that ran. clocks: of the scheduler, from the first task to the end of the last.
     rounds: of its loop, in which it found something to do."""
 
+    cancelled: bool
     blocks: int
     clocks: int
     rounds: int
@@ -146,6 +147,27 @@ class Graph:
         """The same without waiting."""
         used = self._queue(queue)
         return Position(used.id, self._native.enqueue(used))
+
+    def launch(self, queue: Queue | None = None) -> Launch:
+        """The launch of the graph as it is now, for `Queue.record_trace`. Replays of it cannot be cancelled."""
+        program, kernels = self._native.launch(self._queue(queue))
+        arguments = []
+        for kernel, words, buffers in kernels:
+            common: list[Argument] = list(words)
+            for word, handle in buffers:
+                common[word] = self._buffers.get(handle) or Buffer(_native.Resource(handle), self._session, 0, 0)
+            arguments.append(Arguments(kernel, common))
+        numbers = [range(index, index + 1) for index in range(len(kernels))]
+        return Launch(Program(_native.Resource(program), numbers, ()), arguments)
+
+    def cancel(self) -> None:
+        """Ends the runs that have begun, after the tasks that run: `run` raises `ttfd.Error` with code CANCELLED. From any
+        thread, also while another is in `run`. Nothing is left to repair."""
+        self._native.cancel()
+
+    def rebind(self, old: Buffer, new: Buffer) -> None:
+        """Tasks that name `old` use `new` in its place, from the next run on, without another upload."""
+        self._native.rebind(check.one(old, Buffer, "old").handle, self._handle(new, "new"))
 
     def report(self, queue: Queue | None = None) -> Report:
         """Of the last run, after all that was enqueued on the queue."""

@@ -82,6 +82,7 @@ struct TaskOptions {
 
 // The last run that has ended.
 struct RunReport {
+  bool cancelled = false;
   uint32_t blocks = 0;  // of 64 tasks, that ran
   uint32_t clocks = 0;  // of the scheduler, from the first task to the end of the last
   uint32_t rounds = 0;  // of its loop, in which it found something to do
@@ -121,6 +122,14 @@ class Graph {
   Status Run(client::Queue queue);
   // The same without waiting.
   Result<client::Position> Enqueue(client::Queue queue);
+  // The launch of the graph as it is now, for Queue::RecordTrace. Replays of it cannot be cancelled.
+  Result<client::LaunchRequest> Launch(client::Queue queue);
+  // Ends the runs that have begun, of any queue, after the tasks that run: Run returns CANCELLED; of one that Enqueue
+  // began, ReadReport says so. Nothing is left to repair. From any thread, also while another is in Run.
+  Status Cancel();
+  // Tasks that name `from` use `to` in its place, from the next run on: a word of the launch changes. INVALID_ARGUMENT:
+  // no task names `from`.
+  Status Rebind(const client::Buffer& from, const client::Buffer& to);
   // Reads the report of the last run, after all that was enqueued on the queue.
   Result<RunReport> ReadReport(client::Queue queue);
 
