@@ -23,13 +23,18 @@ bool IsOf(const HartReport& hart, const HangSlice& slice) {
 
 bool IsInKernel(const HartReport& hart) { return hart.code.image == CodePlace::Image::kKernel; }
 
-// The hart of a launch whose state explains most: one that faulted, else one in a kernel that waits, else one running.
+// The hart of a launch whose state explains most: one that faulted, else one whose kernel notes what it is at, else one in
+// a kernel that waits, else one running.
 const HartReport* ExplainingHart(const StallReport& stall, const HangSlice& slice) {
   const HartReport* found = nullptr;
-  int best = 3;
+  int best = 4;
   for (const HartReport& hart : stall.harts) {
     if (!IsOf(hart, slice)) continue;
-    const int rank = hart.faulted ? 0 : !IsInKernel(hart) ? 3 : hart.doing.empty() ? 2 : 1;
+    const int rank = hart.faulted         ? 0
+                     : !hart.note.empty() ? 1
+                     : !IsInKernel(hart)  ? 4
+                     : hart.doing.empty() ? 3
+                                          : 2;
     if (rank >= best) continue;
     best = rank;
     found = &hart;
@@ -80,9 +85,11 @@ std::string Doing(const Status& why, const HangSlice& slice, const HartReport& h
 std::string OfKernel(const Status& why, const HangReport& report, const HangSlice& slice,
                      const HartReport& hart) {
   const bool fault = hart.faulted;
-  const std::string end = fmt::format(" {} on {}{}{}{}", fault ? "faulted" : "hung",
-                                      TilesText(report.stall, slice, hart), LineText(hart),
-                                      fault ? ": " : ", ", Doing(why, slice, hart));
+  // A task says more than the tile that it ran on.
+  const std::string where =
+      hart.note.empty() ? "on " + TilesText(report.stall, slice, hart) : "in " + hart.note;
+  const std::string end = fmt::format(" {} {}{}{}{}", fault ? "faulted" : "hung", where,
+                                      LineText(hart), fault ? ": " : ", ", Doing(why, slice, hart));
   return OfLaunch(slice, IsInKernel(hart) ? hart.code.name : KernelsOf(slice), end);
 }
 

@@ -103,6 +103,7 @@ Json HartJson(const HartReport& hart) {
     json["engine_wait"] = {{"instruction", wait->instruction}, {"condition", wait->condition}};
   }
   if (hart.program != 0) json["program"] = hart.program;
+  if (!hart.note.empty()) json["note"] = hart.note;
   json["faulted"] = hart.faulted;
   return json;
 }

@@ -42,7 +42,9 @@ class Worker {
       if (function == layout::kStop) return;
       TakeArguments(slot->call - kCallOffset + offsetof(layout::Record, arguments),
                     call >> 8 & 0xFF, call >> 16);
+      task_.Set(fw::Load(slot->call - kCallOffset + offsetof(layout::Record, task)));
       caller_.Call(function - 1);
+      task_.Clear();
       Free(slot);
     }
   }
@@ -123,6 +125,7 @@ class Worker {
   const InterleavedBuffer records_;
   const uint32_t scheduler_;  // NoC coordinate
   Caller caller_;
+  Note task_{ttfd::abi::NoteKind('t', 'a', 's', 'k')};
   uint32_t done_;  // L1 address of the word of completion bits
   Slot slots_[layout::kMailboxSlots];
   uint32_t given_ = 0;  // arguments of the last task, if they were many

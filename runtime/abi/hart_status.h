@@ -80,6 +80,9 @@ inline constexpr uint32_t kWaypointSubordinates =
     Waypoint('S', 'U', 'B', 'W');  // BRISC: waits for the other harts' kernels
 inline constexpr uint32_t kWaypointDone = Waypoint('D', 'O', 'N', 'E');  // stopped
 
+// Kind of a note: a word of up to four letters, "task".
+constexpr uint32_t NoteKind(char a, char b, char c, char d) { return Waypoint(a, b, c, d); }
+
 struct HartStatus {
   uint32_t state;  // HartState
   uint32_t waypoint;
@@ -94,7 +97,8 @@ struct HartStatus {
   uint32_t command;      // id of the command being executed (workers: program id)
   uint32_t
       fault_offset;  // of the command that faulted: in its entry or exec buffer (prefetcher), in the ring
-  uint32_t reserved[2];
+  uint32_t note_kind;  // of a worker: what the kernel says it is at, as NoteKind; 0: nothing
+  uint32_t note;       // which one
 };
 static_assert(sizeof(HartStatus) == 64, "five lie between kHartStatusAddress and kGoAreaAddress");
 

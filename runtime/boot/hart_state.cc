@@ -8,6 +8,7 @@
 #include "runtime/abi/engine_balance.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/version.h"
+#include "runtime/base/utf8.h"
 #include "runtime/command/kernel_needs.h"
 
 namespace ttfd {
@@ -127,6 +128,12 @@ std::string_view AwaitedAt(uint32_t waypoint) {
     default:
       return "";
   }
+}
+
+std::string NoteText(const abi::HartStatus& status) {
+  const bool valid = !IsOverwritten(status) && status.note_kind != 0;
+  const std::string kind = valid ? Printable(WaypointName(status.note_kind)) : "";
+  return kind.empty() ? "" : fmt::format("{} {}", kind, status.note);
 }
 
 bool IsOverwritten(const abi::HartStatus& status) {

@@ -31,6 +31,8 @@ std::string DescribeFault(const abi::HartStatus& status);
 
 // Names what a hart at this waypoint waits for: "a semaphore". Empty: for nothing of its launch.
 std::string_view AwaitedAt(uint32_t waypoint);
+// What the kernel of a worker's hart says it is at: "task 777". Empty: nothing.
+std::string NoteText(const abi::HartStatus& status);
 // A hart's fault in a few words: "no circular buffer 3".
 std::string BriefFault(const abi::HartStatus& status);
 // Whether no firmware of ours wrote this: a kernel wrote over it.

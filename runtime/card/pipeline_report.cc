@@ -70,6 +70,17 @@ class Reporter {
       report.program = ProgramOf(tile.status[hw::kBrisc]);  // BRISC starts the others
     if (report.program != 0) report.text += fmt::format(", program {}", report.program);
     Locate(role, &report);
+    if (role == abi::kRoleWorker) AddNote(own, &report);
+  }
+
+  // ", task 777 'rmsnorm'": with the kernel that the hart is in.
+  static void AddNote(const abi::HartStatus& own, HartReport* report) {
+    report->note = NoteText(own);
+    if (report->note.empty()) return;
+    report->text += fmt::format(", {}", report->note);
+    if (report->code.image == CodePlace::Image::kKernel) {
+      report->text += fmt::format(" '{}'", Printable(report->code.name));
+    }
   }
 
   // Where the hart is; of a check that stopped it, where the kernel is that did not pass.

@@ -31,9 +31,10 @@ struct HartReport {
   hw::Coordinate core = {0, 0};  // of a worker, in the workers' grid
   std::string
       doing;  // in a few words: "waiting for a semaphore", "misaligned access to 0x30001"; empty: it runs
-  CodePlace code;                         // what lies at the pc
-  bool faulted = false;                   // by a fault the device reported, or stopped by firmware
-  CodePlace caller;                       // of a hart that faulted: what ra points behind
+  std::string note;      // what its kernel says it is at: "task 777"; empty: nothing
+  CodePlace code;        // what lies at the pc
+  bool faulted = false;  // by a fault the device reported, or stopped by firmware
+  CodePlace caller;      // of a hart that faulted: what ra points behind
   std::optional<EngineWait> engine_wait;  // in the tile's Tensix engine, where the device can say
 
   static constexpr int32_t kNoWorker = -1;

@@ -50,7 +50,8 @@ class TaskGraphs : public ttfd::testing::ClientFixture {
 TEST_F(TaskGraphs, RunTasksOnWorkersOfTheirClass) {
   Graph graph(*session_, {.scheduler = {5, 5},
                           .classes = {{"MATRIX", {{0, 0, 3, 0}}}, {"VECTOR", {{0, 1, 9, 2}}}},
-                          .scratch = {}});
+                          .scratch = {},
+                          .timeout = {}});
   const Function matrix = graph.AddFunction("matrix", kernel_);
   const Function vector = graph.AddFunction("vector", kernel_, {.on = "VECTOR", .host = {}});
   const auto class_of = [](uint32_t task) {
@@ -72,8 +73,9 @@ TEST_F(TaskGraphs, RunTasksOnWorkersOfTheirClass) {
 
 // Six arguments are in a task's record; further ones are not. One worker runs tasks of both kinds.
 TEST_F(TaskGraphs, GiveTasksTheirArgumentsAndZeros) {
-  Graph graph(*session_,
-              {.scheduler = {0, 0}, .classes = {{"ONE", {{1, 0, 1, 0}}}}, .scratch = {}});
+  Graph graph(
+      *session_,
+      {.scheduler = {0, 0}, .classes = {{"ONE", {{1, 0, 1, 0}}}}, .scratch = {}, .timeout = {}});
   const Function function = graph.AddFunction("report", kernel_);
   for (uint32_t task = 0; task < 100; ++task) {
     std::vector<Argument> arguments = {reports_, task};
@@ -128,8 +130,9 @@ TEST_F(TaskGraphs, AreRefusedAndRunOnceTheyAreRight) {
 
 // Nothing of a cancelled run is left: the next one is whole.
 TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
-  Graph graph(*session_,
-              {.scheduler = {0, 0}, .classes = {{"ONE", {{1, 0, 1, 0}}}}, .scratch = {}});
+  Graph graph(
+      *session_,
+      {.scheduler = {0, 0}, .classes = {{"ONE", {{1, 0, 1, 0}}}}, .scratch = {}, .timeout = {}});
   const Function function = graph.AddFunction("report", kernel_);
   for (uint32_t task = 0; task < 200'000; ++task) graph.Add(function, {reports_, task % kReports});
   ASSERT_TRUE(graph.Cancel().ok()) << "of no run";
@@ -190,7 +193,8 @@ TEST_F(TaskGraphs, OfTwoClientsRunAtOnce) {
   const auto half = [](client::Session& session, uint32_t first_row) {
     return Graph(session, {.scheduler = {0, first_row},
                            .classes = {{"WORKERS", {{0, first_row + 1, 9, first_row + 3}}}},
-                           .scratch = {}});
+                           .scratch = {},
+                           .timeout = {}});
   };
   const auto queue_of = [](client::Session& session, uint32_t first_row) {
     return *session.OpenQueue({.workers = {{0, first_row, 9, first_row + 3}}});

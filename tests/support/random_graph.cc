@@ -83,8 +83,7 @@ client::Status RandomGraph::Build(const client::Kernel& mix, const RandomGraphOp
   return graph_.RunOnHost(memory);
 }
 
-client::Result<uint32_t> RandomGraph::CountWrong() {
-  client::Queue queue = session_.queue();
+client::Result<uint32_t> RandomGraph::CountWrong(client::Queue queue) {
   std::vector<std::byte> values(values_.size_bytes());
   client::Status status = queue.Fill(values_, 0, values_.size_bytes(), 0);
   if (status.ok()) status = graph_.Run(queue);

@@ -32,7 +32,8 @@ class RandomGraph {
   const client::Status& status() const { return status_; }
   graph::Graph& graph() { return graph_; }
   // Runs it on the card with all values 0 at first. Returns how many differ from the host's afterwards.
-  client::Result<uint32_t> CountWrong();
+  client::Result<uint32_t> CountWrong(client::Queue queue);
+  client::Result<uint32_t> CountWrong() { return CountWrong(session_.queue()); }
 
  private:
   client::Status Build(const client::Kernel& mix, const RandomGraphOptions& options);

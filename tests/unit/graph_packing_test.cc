@@ -69,7 +69,8 @@ TEST(GraphPlacement, PutsEachClassIntoWordsOfItsOwn) {
   const Placement placement =
       PlacementOf({.scheduler = {12, 9},
                    .classes = {{"A", {{0, 0, 12, 1}}}, {"B", {{0, 2, 0, 2}}}},
-                   .scratch = {}});
+                   .scratch = {},
+                   .timeout = {}});
   ASSERT_TRUE(placement.status().ok());
   EXPECT_THAT(placement.lists(), ElementsAre(0, 0, 1));
   EXPECT_EQ(placement.tiles()[13], layout::PackTile(0, 1));
@@ -83,7 +84,10 @@ TEST(GraphPlacement, PutsEachClassIntoWordsOfItsOwn) {
 
 TEST(GraphPlacement, RefusesWhatTheGridDoesNotHave) {
   const auto refusal = [](client::Core scheduler, std::vector<ClassOptions> classes) {
-    return PlacementOf({.scheduler = scheduler, .classes = std::move(classes), .scratch = {}})
+    return PlacementOf({.scheduler = scheduler,
+                        .classes = std::move(classes),
+                        .scratch = {},
+                        .timeout = {}})
         .status()
         .ToString();
   };

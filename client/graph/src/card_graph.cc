@@ -60,7 +60,7 @@ Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
   // The first one: it has one address on all tiles.
   builder.AddCircularBuffer(layout::kMailbox, layout::kMailboxPages, layout::kSentBytes, all);
   builder.AddCircularBuffer(layout::kWindow, window + 1, layout::kBlockBytes, scheduler);
-  for (const ScratchOptions& one : scratch_) {
+  for (const ScratchOptions& one : options_.scratch) {
     builder.AddCircularBuffer(one.index, one.pages, one.page_bytes, workers, one.format);
   }
   for (uint32_t i = 0; i < layout::kSemaphores; ++i) builder.AddSemaphore(i, 0, all);
@@ -89,6 +89,7 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
   first_buffer_ = static_cast<uint32_t>(words.size());
   words.resize(first_buffer_ + graph.buffers().size());
   launch_ = client::LaunchRequest(program_);
+  if (options_.timeout) launch_.Timeout(*options_.timeout);
   schedule_ = WordsOf(schedule, placement_.tiles());
   LaunchAs(0);
   for (const KernelIndex kernel : {kScheduler, kStreamer}) {

@@ -15,9 +15,9 @@ namespace ttfd::graph {
 class CardGraph {
  public:
   // All outlive this.
-  CardGraph(client::Session& session, const Placement& placement,
-            const std::vector<ScratchOptions>& scratch, RunControl& control)
-      : session_(session), placement_(placement), scratch_(scratch), control_(control) {}
+  CardGraph(client::Session& session, const Placement& placement, const GraphOptions& options,
+            RunControl& control)
+      : session_(session), placement_(placement), options_(options), control_(control) {}
 
   // Blocks of records that fit the scheduler's tile.
   uint32_t WindowBlocks() const;
@@ -35,7 +35,7 @@ class CardGraph {
 
   client::Session& session_;
   const Placement& placement_;
-  const std::vector<ScratchOptions>& scratch_;
+  const GraphOptions& options_;
   RunControl& control_;
   std::vector<client::Kernel> own_;  // scheduler, streamer, worker
   client::Program program_;

@@ -25,7 +25,7 @@ class Graph::State {
         placement(options, session.device().grid_x, session.device().grid_y),
         description(placement),
         control(session),
-        card(session, placement, options.scratch, control) {}
+        card(session, placement, options, control) {}
 
   // Puts the graph on the card as it is described.
   Status Load(client::Queue& queue);

@@ -1,6 +1,7 @@
 // Task graphs, for ttfd.graph.
 #include "ttfd/graph/graph.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -64,7 +65,7 @@ using Word = std::pair<uint64_t, bool>;
 std::unique_ptr<Graph> MakeGraph(const std::shared_ptr<Session>& session,
                                  const std::pair<uint32_t, uint32_t>& scheduler,
                                  const std::vector<ClassUse>& classes,
-                                 const std::vector<Scratch>& scratch) {
+                                 const std::vector<Scratch>& scratch, uint32_t timeout_ms) {
   graph::GraphOptions options;
   options.scheduler = {scheduler.first, scheduler.second};
   for (const auto& [name, ranges] : classes) {
@@ -73,6 +74,7 @@ std::unique_ptr<Graph> MakeGraph(const std::shared_ptr<Session>& session,
   for (const auto& [index, pages, page_bytes, format] : scratch) {
     options.scratch.push_back({index, pages, page_bytes, static_cast<client::DataFormat>(format)});
   }
+  if (timeout_ms != 0) options.timeout = std::chrono::milliseconds(timeout_ms);
   return std::make_unique<Graph>(
       session, session->Call([&] { return graph::Graph(session->client(), std::move(options)); }));
 }

@@ -76,17 +76,18 @@ class Graph:
     """A graph in a session.
 
     scheduler: the tile that schedules, and runs no task. classes: workers by name; a class has whole groups of 16 workers, of
-    which there are 14. None: one class "WORKERS" of all other workers. Any thread may use a graph; calls take turns.
+    which there are 14. None: one class "WORKERS" of all other workers. timeout: longest run in seconds; 0: the daemon's kernel
+    timeout. Any thread may use a graph; calls take turns.
     """
 
     def __init__(self, session: Session, scheduler: tuple[int, int] = (0, 0), classes: Mapping[str, Cores] | None = None,
-                 scratch: Sequence[Scratch] = ()) -> None:
+                 scratch: Sequence[Scratch] = (), timeout: float = 0.0) -> None:
         tile = core_ranges(scheduler, "scheduler")[0]
         named = [(check.text(name, "classes"), core_ranges(cores, f"classes[{name!r}]")) for name, cores in dict(classes or {}).items()]
         spaces = [(*check.integers(one, field, "index", "pages", "page_bytes"), format_number(one.format, f"{field}.format"))
                   for field, one in check.several(scratch, Scratch, "scratch")]
         self._session = session
-        self._native = _native.Graph(session._native, (tile.x0, tile.y0), named, spaces)
+        self._native = _native.Graph(session._native, (tile.x0, tile.y0), named, spaces, check.milliseconds(timeout, "timeout"))
         self._buffers: dict[int, Buffer] = {}  # that the tasks name, by their handles
         self._kernels: list[Kernel] = []
         self._memory: dict[int, np.ndarray] = {}  # of a run on the host, by handle

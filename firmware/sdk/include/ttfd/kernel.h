@@ -40,6 +40,7 @@
 #include <ttfd/circular_buffer.h>
 #include <ttfd/interleaved_buffer.h>
 #include <ttfd/noc.h>
+#include <ttfd/note.h>
 #include <ttfd/print.h>
 #include <ttfd/semaphore.h>
 #include <ttfd/tile.h>

@@ -22,9 +22,11 @@
 // by one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,6 +70,8 @@ struct GraphOptions {
   // one class "WORKERS" of all other workers of the device.
   std::vector<ClassOptions> classes = {};
   std::vector<ScratchOptions> scratch = {};
+  // Longest run, as LaunchRequest::Timeout; unset: the kernel timeout of the session or the daemon.
+  std::optional<std::chrono::milliseconds> timeout = {};
 };
 
 struct FunctionOptions {
