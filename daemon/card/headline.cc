@@ -23,8 +23,8 @@ bool IsOf(const HartReport& hart, const HangSlice& slice) {
 
 bool IsInKernel(const HartReport& hart) { return hart.code.image == CodePlace::Image::kKernel; }
 
-// The hart of a launch whose state explains most: one that faulted, else one whose kernel notes what it is at, else one in
-// a kernel that waits, else one running.
+// The hart of a launch whose state explains most: one that faulted, else one whose kernel has a note, else one in a
+// kernel that waits, else one running.
 const HartReport* ExplainingHart(const StallReport& stall, const HangSlice& slice) {
   const HartReport* found = nullptr;
   int best = 4;

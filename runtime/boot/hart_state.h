@@ -31,7 +31,7 @@ std::string DescribeFault(const abi::HartStatus& status);
 
 // Names what a hart at this waypoint waits for: "a semaphore". Empty: for nothing of its launch.
 std::string_view AwaitedAt(uint32_t waypoint);
-// What the kernel of a worker's hart says it is at: "task 777". Empty: nothing.
+// Note of the kernel on a worker's hart: "task 777". Empty: none.
 std::string NoteText(const abi::HartStatus& status);
 // A hart's fault in a few words: "no circular buffer 3".
 std::string BriefFault(const abi::HartStatus& status);

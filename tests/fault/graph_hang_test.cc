@@ -1,5 +1,5 @@
-// Tasks that hang or fault, in graphs through libttfd_graph and the real daemon: the error names the task, and a graph of
-// another client is right. TTFD_SEEDS in the environment: how many seeds, in place of five.
+// Tasks that hang or fault, in graphs through libttfd_graph and the real daemon: the error names the task, and a graph
+// of another client is right. TTFD_SEEDS in the environment: how many seeds, in place of five.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -50,7 +50,7 @@ client::Queue QueueOnRows(client::Session& session, uint32_t first, uint32_t las
   return *queue;
 }
 
-// A graph in which task `stopping` ends in the way `how`; the others do nothing.
+// A graph in which task `stopping` does what `how` means; the others do nothing.
 graph::Graph GraphThatStops(client::Session& session, const client::Kernel& kernel,
                             uint32_t stopping, uint32_t how, std::mt19937* random) {
   graph::Graph graph(session, OnRows(0, 3));

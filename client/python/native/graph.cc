@@ -160,21 +160,8 @@ void RunOnHost(Graph& self, const std::vector<uint64_t>& buffers) {
   Check(self.With([&](const graph::Graph& graph) { return graph.RunOnHost(memory); }));
 }
 
-}  // namespace
-
-void BindGraphs(py::module_& module) {
-  py::class_<Graph>(module, "Graph")
-      .def(py::init(&MakeGraph))
-      .def("add_function", &AddFunction)
-      .def("add", &Add)
-      .def("add_many", &AddMany)
-      .def("add_edges", &AddEdges)
-      .def_property_readonly(
-          "tasks",
-          [](Graph& g) { return g.With([](graph::Graph& graph) { return graph.tasks(); }); })
-      .def_property_readonly(
-          "edges",
-          [](Graph& g) { return g.With([](graph::Graph& graph) { return graph.edges(); }); })
+void BindRuns(py::class_<Graph>& bound) {
+  bound
       .def("load",
            [](Graph& g, const Queue& queue) {
              Check(g.Call([&](graph::Graph& graph) { return graph.Load(queue.client); }));
@@ -215,13 +202,30 @@ void BindGraphs(py::module_& module) {
              return py::make_tuple(launch.program(), kernels);
            })
       // Cancelled, blocks, clocks, rounds.
-      .def("report",
-           [](Graph& g, const Queue& queue) {
-             const graph::RunReport report =
-                 Take(g.Call([&](graph::Graph& graph) { return graph.ReadReport(queue.client); }));
-             return py::make_tuple(report.cancelled, report.blocks, report.clocks, report.rounds);
-           })
+      .def("report", [](Graph& g, const Queue& queue) {
+        const graph::RunReport report =
+            Take(g.Call([&](graph::Graph& graph) { return graph.ReadReport(queue.client); }));
+        return py::make_tuple(report.cancelled, report.blocks, report.clocks, report.rounds);
+      });
+}
+
+}  // namespace
+
+void BindGraphs(py::module_& module) {
+  py::class_<Graph> bound(module, "Graph");
+  bound.def(py::init(&MakeGraph))
+      .def("add_function", &AddFunction)
+      .def("add", &Add)
+      .def("add_many", &AddMany)
+      .def("add_edges", &AddEdges)
+      .def_property_readonly(
+          "tasks",
+          [](Graph& g) { return g.With([](graph::Graph& graph) { return graph.tasks(); }); })
+      .def_property_readonly(
+          "edges",
+          [](Graph& g) { return g.With([](graph::Graph& graph) { return graph.edges(); }); })
       .def("run_on_host", &RunOnHost);
+  BindRuns(bound);
 }
 
 }  // namespace ttfd::python
