@@ -34,13 +34,16 @@ uint32_t CardGraph::WindowBlocks() const {
 }
 
 Status CardGraph::LoadOwnKernels() {
+  std::vector<client::Kernel> kernels;
   for (const char* const name : {"scheduler", "streamer", "worker"}) {
     Result<client::Kernel> kernel =
         session_.LoadKernel(GraphElf(name), std::string("graph ") + name);
     if (!kernel.ok()) return kernel.status();
-    own_.push_back(std::move(*kernel));
+    kernels.push_back(std::move(*kernel));
   }
-  return control_.Allocate(placement_.scheduler());
+  if (Status status = control_.Allocate(placement_.scheduler()); !status.ok()) return status;
+  own_ = std::move(kernels);
+  return {};
 }
 
 Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
@@ -124,12 +127,11 @@ Status CardGraph::Load(const Description& graph, const PackedGraph& packed, clie
   if (functions_ != graph.functions().size() || window_ != window) {
     if (Status status = MakeProgram(graph, window); !status.ok()) return status;
   }
-  if (records_.size_bytes() < packed.bytes.size()) {
-    Result<client::Buffer> records =
-        session_.AllocateDram(packed.bytes.size(), {.page_bytes = layout::kBlockBytes});
-    if (!records.ok()) return records.status();
-    records_ = std::move(*records);
-  }
+  // A buffer of its own: runs of the graph as it was may still be on a queue, and keep theirs.
+  Result<client::Buffer> records =
+      session_.AllocateDram(packed.bytes.size(), {.page_bytes = layout::kBlockBytes});
+  if (!records.ok()) return records.status();
+  records_ = std::move(*records);
   if (Status status = queue.Write(records_, 0, packed.bytes); !status.ok()) return status;
   MakeLaunch(graph, packed);
   return {};
