@@ -30,8 +30,9 @@ const HartReport* ExplainingHart(const StallReport& stall, const HangSlice& slic
   int best = 4;
   for (const HartReport& hart : stall.harts) {
     if (!IsOf(hart, slice)) continue;
+    const bool noted = !hart.note.empty() && hart.code.image != CodePlace::Image::kFirmware;
     const int rank = hart.faulted         ? 0
-                     : !hart.note.empty() ? 1
+                     : noted              ? 1
                      : !IsInKernel(hart)  ? 4
                      : hart.doing.empty() ? 3
                                           : 2;

@@ -28,6 +28,9 @@ inline void SetWaypoint(uint32_t waypoint) {
   Store(kStatus + offsetof(abi::HartStatus, waypoint), waypoint);
 }
 
+// A kernel's note ends with its launch, whatever the kernel has done.
+inline void ClearNote() { Store(kStatus + offsetof(abi::HartStatus, note_kind), 0); }
+
 inline void SetProgress(uint32_t progress) {
   Store(kStatus + offsetof(abi::HartStatus, progress), progress);
 }

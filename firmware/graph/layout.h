@@ -72,9 +72,9 @@ struct Report {
   uint32_t run;        // ScheduleWords::run
   uint32_t cancelled;  // 1: it was cancelled
   uint32_t blocks;     // that have ended
-  uint32_t clocks;     // from the first task that may be sent to the end of the last
-  uint32_t rounds;     // of the scheduler's loop, without those that found nothing to do
-  uint32_t reserved[11];
+  uint32_t rounds;     // of the scheduler's loop
+  uint64_t clocks;     // from the first task that may be sent to the end of the last
+  uint32_t reserved[10];
 };
 static_assert(sizeof(Report) == 64);
 
@@ -124,6 +124,9 @@ inline constexpr uint32_t kMailboxPages = kMailboxSlots + 2 * sizeof(Extension) 
 constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
   return (circular_buffer + kBlockBytes - 1) & ~(kBlockBytes - 1);
 }
+
+// Records name successors by 16 bits.
+inline constexpr uint32_t kMostWindowBlocks = kSuccessorUnit * 0x10000 / kBlockBytes;
 
 // Semaphores of the scheduler's tile. Bit b of word w is flipped when the worker's slot b / kWorkersPerWord has become
 // free.

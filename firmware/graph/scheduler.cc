@@ -205,7 +205,7 @@ class Scheduler {
 
   void Run() {
     AwaitWorkers();
-    const auto start = static_cast<uint32_t>(WallClock());
+    const uint64_t start = WallClock();
     uint32_t rounds = 0;
     bool cancelled = false;
     for (; !window_.ended(); ++rounds) {
@@ -225,7 +225,7 @@ class Scheduler {
     report->run = given_.run;
     report->cancelled = cancelled ? 1 : 0;
     report->blocks = window_.released();
-    report->clocks = static_cast<uint32_t>(WallClock()) - start;
+    report->clocks = WallClock() - start;
     report->rounds = rounds;
     StopWorkers();
   }

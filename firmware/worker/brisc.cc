@@ -113,6 +113,7 @@ class Launches {
       return;
     }
     SetCommand(MessageWord(message, offsetof(abi::LaunchMessage, program_id)));
+    ClearNote();
     CallKernel(plain_entry_, message, context_);
     Store(message + offsetof(abi::LaunchMessage, enables), 0);
   }
@@ -129,6 +130,7 @@ class Launches {
 
   [[gnu::noinline]] void RunAny(uint32_t message, uint32_t enables) {
     SetCommand(MessageWord(message, offsetof(abi::LaunchMessage, program_id)));
+    ClearNote();
     if ((enables & abi::kLaunchNewCode) != 0) {
       DropInstructionCaches();
       plain_header_ = 0;

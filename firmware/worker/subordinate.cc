@@ -25,6 +25,7 @@ uint32_t TakeEngineBalance() {
   TakeEngineBalance();
   for (uint32_t launches = 0;;) {
     WaitForMemory(abi::kWaypointGo, [] { return Load(kRun) != abi::kRunIdle; });
+    ClearNote();
     RunKernel(abi::LaunchMessageAddress(Load(kSync + offsetof(abi::SubordinateSync, launch_slot))),
               context);
     if constexpr (kThisHart >= hw::kTrisc0) {

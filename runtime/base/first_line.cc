@@ -18,7 +18,7 @@ std::string CutText(std::string text, size_t most) {
 
 std::string KernelFirstLine(std::string_view name, std::string_view rest, size_t most) {
   constexpr std::string_view kBegin = "kernel '";
-  constexpr size_t kLeastName = 16;
+  constexpr size_t kLeastName = 8;
   constexpr std::string_view kExtension = ".elf";
   if (name.ends_with(kExtension)) name.remove_suffix(kExtension.size());
   const std::string whole = Printable(name);

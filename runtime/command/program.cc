@@ -110,13 +110,20 @@ class ProgramBuilder {
     kernel.image = ImageIndex(use.image);
     kernel.callable = use.callable;
     if (use.callable) RETURN_IF_ERROR(AddCallable(kernel.image, what));
+    TileSet placed;
     for (const CoreRange& range : use.cores) {
       for (uint32_t y = range.y0; y <= range.y1; ++y) {
         for (uint32_t x = range.x0; x <= range.x1; ++x) {
           const uint32_t worker = y * grid_.x + x;
           program_->images[kernel.image].tiles.set(worker);
           if (use.image->prints) program_->printing.set(worker);
-          if (use.callable) continue;
+          if (use.callable) {
+            if (placed.test(worker)) {
+              return InvalidArgument("{}: core ({},{}) is in two of its ranges", what, x, y);
+            }
+            placed.set(worker);
+            continue;
+          }
           int32_t& place = plans_[worker].kernel[use.hart];
           if (place != kNoKernel) {
             return InvalidArgument("kernels {} and {} both want {} of core ({},{})", place, index,

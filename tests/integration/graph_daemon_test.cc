@@ -135,21 +135,22 @@ TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
       {.scheduler = {0, 0}, .classes = {{"ONE", {{1, 0, 1, 0}}}}, .scratch = {}, .timeout = {}});
   const Function function = graph.AddFunction("report", kernel_);
   for (uint32_t task = 0; task < 200'000; ++task) graph.Add(function, {reports_, task % kReports});
-  ASSERT_TRUE(graph.Cancel().ok()) << "of no run";
   client::Queue queue = session_->queue();
+  const client::Queue transfers = *session_->OpenQueue({.kind = client::QueueKind::kTransfer});
+  ASSERT_TRUE(graph.Cancel(transfers).ok()) << "of no run";
   ASSERT_TRUE(graph.Load(queue).ok());
   const Result<client::Position> first = graph.Enqueue(queue), second = graph.Enqueue(queue);
   ASSERT_TRUE(first.ok() && second.ok() && queue.Flush().ok());
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  ASSERT_TRUE(graph.Cancel().ok());
+  ASSERT_TRUE(graph.Cancel(transfers).ok());
   ASSERT_TRUE(queue.Wait(*second).ok());
   const Result<RunReport> report = graph.ReadReport(queue);
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE(report->cancelled);
   EXPECT_EQ(report->blocks, 0u) << "of the run that had not begun when it was cancelled";
-  std::thread canceller([&graph] {
+  std::thread canceller([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_TRUE(graph.Cancel().ok());
+    EXPECT_TRUE(graph.Cancel(transfers).ok());
   });
   const Status status = graph.Run(queue);
   canceller.join();
@@ -223,7 +224,7 @@ TEST_F(TaskGraphs, OfTwoClientsRunAtOnce) {
   EXPECT_EQ(queue.Wait(*running, std::chrono::milliseconds(0)).code(),
             client::Code::kDeadlineExceeded)
       << "the other graph still runs";
-  ASSERT_TRUE(endless.Cancel().ok());
+  ASSERT_TRUE(endless.Cancel(*session_->OpenQueue({.kind = client::QueueKind::kTransfer})).ok());
   ASSERT_TRUE(queue.Wait(*running).ok());
   EXPECT_TRUE(endless.ReadReport(queue)->cancelled);
 }

@@ -147,7 +147,7 @@ def test_a_graph_is_cancelled_rebound_and_recorded(session, report):
 
     thread = start_thread(run)
     time.sleep(0.05)
-    large.cancel()
+    large.cancel(session.open_queue(transfer=True))
     join(thread)
     assert caught[0].code == ttfd.Code.CANCELLED and "cancelled after" in str(caught[0])
     assert large.report().cancelled

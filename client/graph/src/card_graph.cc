@@ -30,7 +30,7 @@ std::vector<uint32_t> WordsOf(const Words& words, const std::vector<Element>& li
 uint32_t CardGraph::WindowBlocks() const {
   const uint32_t left =
       session_.device().circular_buffer_bytes - layout::kMailboxPages * layout::kSentBytes;
-  return left / layout::kBlockBytes - 1;
+  return std::min(left / layout::kBlockBytes - 1, layout::kMostWindowBlocks);
 }
 
 Status CardGraph::LoadOwnKernels() {

@@ -78,19 +78,25 @@ void Description::AddEdge(Task before, Task after) {
   edges_.emplace_back(before.number, after.number);
 }
 
-Result<uint32_t> Description::Rebind(uint64_t from, uint64_t to) {
+Result<std::vector<uint32_t>> Description::Rebind(uint64_t from, uint64_t to) {
+  std::vector<uint32_t> changed;
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i] != from) continue;
-    buffers_[i] = to;
-    return i;
+    if (buffers_[i] == from) changed.push_back(i);
   }
-  return Invalid("from", "no task names buffer " + std::to_string(from));
+  if (changed.empty()) return Invalid("from", "no task names buffer " + std::to_string(from));
+  for (const uint32_t index : changed) buffers_[index] = to;
+  return changed;
 }
 
 // Graphs name few buffers, most often one of the last.
 uint32_t Description::BufferIndex(uint64_t handle) {
   for (size_t i = buffers_.size(); i != 0; --i) {
     if (buffers_[i - 1] == handle) return static_cast<uint32_t>(i - 1);
+  }
+  if (buffers_.size() == kMostBuffers) {
+    Note("arguments", "the tasks name more than " + std::to_string(kMostBuffers) +
+                          " buffers, which are the most that a graph may have");
+    return 0;
   }
   buffers_.push_back(handle);
   return static_cast<uint32_t>(buffers_.size() - 1);

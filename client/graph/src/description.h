@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/graph/src/placement.h"
+#include "firmware/graph/layout.h"
 #include "ttfd/graph/graph.h"
 
 namespace ttfd::graph {
@@ -36,8 +37,8 @@ class Description {
   Task Add(Function function, std::span<const Argument> arguments, const TaskOptions& options);
   void AddEdge(Task before, Task after);
 
-  // Replaces a buffer in all tasks. Returns its index.
-  Result<uint32_t> Rebind(uint64_t from, uint64_t to);
+  // Replaces a buffer in all tasks. Returns its indices.
+  Result<std::vector<uint32_t>> Rebind(uint64_t from, uint64_t to);
 
   const std::vector<FunctionEntry>& functions() const { return functions_; }
   const std::vector<TaskEntry>& tasks() const { return tasks_; }
@@ -52,6 +53,9 @@ class Description {
   const Status& status() const { return status_; }
 
  private:
+  // More never fit the words of a launch; CardGraph has the exact limit.
+  static constexpr size_t kMostBuffers = layout::MaxBuffers(0);
+
   void Note(std::string field, std::string message);
   // The list of class `name`, or `fallback` where it is empty; notes one that the graph does not have.
   uint32_t ListOf(const std::string& name, uint32_t fallback, const std::string& user);

@@ -69,6 +69,12 @@ Status Graph::State::Load(client::Queue& queue) {
   if (!placement.status().ok()) return placement.status();
   if (!description.status().ok()) return description.status();
   if (description.tasks().empty()) return Invalid("graph", "a graph without tasks");
+  for (const ScratchOptions& one : options.scratch) {
+    if (one.index <= kMaxScratchIndex) continue;
+    return Invalid("scratch", "a circular buffer of index " + std::to_string(one.index) +
+                                  "; those of functions have indices up to " +
+                                  std::to_string(kMaxScratchIndex));
+  }
   const Successors successors = SuccessorsOf(description);
   const Result<std::vector<uint32_t>> order = OrderByLevel(description, successors);
   if (!order.ok()) return order.status();
@@ -98,12 +104,14 @@ Result<client::LaunchRequest> Graph::Launch(client::Queue queue) {
   return state_->card.LaunchAs(0);
 }
 
-Status Graph::Cancel() { return state_->control.Cancel(); }
+Status Graph::Cancel(client::Queue transfers) { return state_->control.Cancel(transfers); }
 
 Status Graph::Rebind(const client::Buffer& from, const client::Buffer& to) {
-  const Result<uint32_t> index = state_->description.Rebind(from.handle(), to.handle());
-  if (!index.ok()) return index.status();
-  if (state_->loaded) state_->card.SetBuffer(*index, to.handle());
+  const Result<std::vector<uint32_t>> changed =
+      state_->description.Rebind(from.handle(), to.handle());
+  if (!changed.ok()) return changed.status();
+  if (!state_->loaded) return {};
+  for (const uint32_t index : *changed) state_->card.SetBuffer(index, to.handle());
   return {};
 }
 

@@ -7,6 +7,12 @@
 #include "firmware/graph/layout.h"
 
 namespace ttfd::graph {
+namespace {
+
+// A number is compared with the one that was cancelled last, as a distance of 31 bits.
+constexpr uint32_t kFarAhead = 1u << 30;
+
+}  // namespace
 
 Status RunControl::Allocate(client::Core scheduler) {
   if (control_.handle() != 0) return {};
@@ -19,49 +25,54 @@ Status RunControl::Allocate(client::Core scheduler) {
   return {};
 }
 
+// After 2^30 runs none of which was cancelled the numbers begin again.
 uint32_t RunControl::Begin() {
   const std::lock_guard lock(mutex_);
+  if (last_ - attempted_ == kFarAhead) last_ = attempted_;
   if (++last_ == 0) ++last_;  // 0 is none
   return last_;
 }
 
-Status RunControl::Cancel() {
+Status RunControl::Cancel(client::Queue& transfers) {
   const std::lock_guard lock(mutex_);
-  if (cancelled_ == last_) return {};
-  if (!transfers_) {
-    Result<client::Queue> queue = session_.OpenQueue({.kind = client::QueueKind::kTransfer});
-    if (!queue.ok()) return queue.status();
-    transfers_ = std::move(*queue);
-  }
+  if (last_ == 0) return {};
+  attempted_ = last_;  // also if the write is late
   layout::Control control{};
   control.cancelled = last_;
   const auto bytes = std::as_bytes(std::span(&control, 1));
-  const Status status = transfers_->Write(control_, 0, bytes.first(sizeof(layout::Control) / 2));
-  if (status.ok()) cancelled_ = last_;
-  return status;
+  return transfers.Write(control_, 0, bytes.first(sizeof(layout::Control) / 2));
 }
 
 Status RunControl::StatusOf(uint32_t run, client::Queue& queue) {
   {
     const std::lock_guard lock(mutex_);
-    if (static_cast<int32_t>(cancelled_ - run) < 0) return {};
+    if (static_cast<int32_t>(attempted_ - run) < 0) return {};
   }
-  const Result<RunReport> report = ReadReport(queue);
-  if (!report.ok()) return report.status();
-  if (!report->cancelled) return {};
+  const Result<Ended> ended = ReadEnded(queue);
+  if (!ended.ok()) return ended.status();
+  if (ended->run != run || !ended->report.cancelled) return {};
   return Status(client::ErrorInfo{.code = client::Code::kCancelled,
                                   .message = "the graph was cancelled after " +
-                                             std::to_string(report->blocks) +
-                                             " of its blocks of 64 tasks",
+                                             std::to_string(ended->report.blocks) +
+                                             " of its blocks of 64 records",
                                   .reason = "CANCELLED"});
 }
 
-Result<RunReport> RunControl::ReadReport(client::Queue& queue) {
+Result<RunControl::Ended> RunControl::ReadEnded(client::Queue& queue) {
   layout::Control control;
   const Status status = queue.Read(control_, 0, std::as_writable_bytes(std::span(&control, 1)));
   if (!status.ok()) return status;
   const layout::Report& report = control.report;
-  return RunReport{report.cancelled != 0, report.blocks, report.clocks, report.rounds};
+  return Ended{report.run, {report.cancelled != 0, report.blocks, report.clocks, report.rounds}};
+}
+
+Result<RunReport> RunControl::ReadReport(client::Queue& queue) {
+  const Result<Ended> ended = ReadEnded(queue);
+  if (!ended.ok()) return ended.status();
+  if (ended->report.blocks != 0 || ended->report.cancelled) return ended->report;
+  return Status(client::ErrorInfo{.code = client::Code::kFailedPrecondition,
+                                  .message = "the graph has not run",
+                                  .reason = "INVALID"});
 }
 
 }  // namespace ttfd::graph

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <optional>
 
 #include "ttfd/graph/graph.h"
 
@@ -21,20 +20,25 @@ class RunControl {
 
   // The number of the next run, counted from 1.
   uint32_t Begin();
-  // Cancels all runs that have begun and not ended.
-  Status Cancel();
+  // Cancels all runs that have begun and not ended, by a write on `transfers`.
+  Status Cancel(client::Queue& transfers);
   // CANCELLED if the run, which has ended on the queue, was cancelled.
   Status StatusOf(uint32_t run, client::Queue& queue);
-  // REQUIRES Allocate.
+  // Reads the report of the last run. FAILED_PRECONDITION: none has ended.
   Result<RunReport> ReadReport(client::Queue& queue);
 
  private:
+  struct Ended {
+    uint32_t run = 0;
+    RunReport report;
+  };
+  Result<Ended> ReadEnded(client::Queue& queue);
+
   client::Session& session_;
   client::Buffer control_;
   std::mutex mutex_;
-  uint32_t last_ = 0;                       // run that has begun
-  uint32_t cancelled_ = 0;                  // runs up to this one were cancelled
-  std::optional<client::Queue> transfers_;  // opened by the first Cancel
+  uint32_t last_ = 0;       // run that has begun
+  uint32_t attempted_ = 0;  // runs up to this one may have been cancelled
 };
 
 }  // namespace ttfd::graph

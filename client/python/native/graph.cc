@@ -124,17 +124,20 @@ std::span<const uint32_t> Words(const BytesView& view) {
   return {reinterpret_cast<const uint32_t*>(bytes.data()), bytes.size() / sizeof(uint32_t)};
 }
 
-// A task for each row of `array`, of `columns` words; buffers replace columns. Returns the first task's number.
-uint64_t AddMany(Graph& self, uint32_t function, const py::object& array, size_t columns,
+// `rows` tasks of the words of `array`; buffers replace columns. Returns the first task's number.
+uint64_t AddMany(Graph& self, uint32_t function, const py::object& array, size_t rows,
                  const std::map<uint32_t, uint64_t>& buffers, const std::string& on) {
   const BytesView view(array, /*writable=*/false);
   return self.Call([&](graph::Graph& graph) {
     const uint64_t first = graph.tasks();
+    const std::span<const uint32_t> words = Words(view);
+    const size_t columns = rows == 0 ? 0 : words.size() / rows;
     std::vector<graph::Argument> arguments(columns, graph::Argument(uint32_t{0}));
     const graph::TaskOptions options{.after = {}, .on = on};
-    const std::span<const uint32_t> words = Words(view);
-    for (size_t row = 0; row + columns <= words.size(); row += columns) {
-      for (size_t i = 0; i < columns; ++i) arguments[i] = graph::Argument(words[row + i]);
+    for (size_t row = 0; row < rows; ++row) {
+      for (size_t i = 0; i < columns; ++i) {
+        arguments[i] = graph::Argument(words[row * columns + i]);
+      }
       for (const auto& [column, handle] : buffers) {
         arguments[column] = graph::Argument::OfBuffer(handle);
       }
@@ -176,8 +179,9 @@ void BindRuns(py::class_<Graph>& bound) {
                  .value;
            })
       .def("cancel",
-           [](Graph& g) {
-             Check(g.CallConcurrently([](graph::Graph& graph) { return graph.Cancel(); }));
+           [](Graph& g, const Queue& transfers) {
+             Check(g.CallConcurrently(
+                 [&](graph::Graph& graph) { return graph.Cancel(transfers.client); }));
            })
       .def("rebind",
            [](Graph& g, uint64_t from, uint64_t to) {

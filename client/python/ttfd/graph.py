@@ -19,6 +19,7 @@ the graph, such as a cycle, is raised by `run`, and names tasks. docs/task-graph
 from __future__ import annotations
 
 import dataclasses
+import threading
 from typing import Any, Callable, Mapping, Sequence, Union
 
 import numpy as np
@@ -63,8 +64,8 @@ class Scratch:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """The last run. cancelled: by `Graph.cancel`. blocks: of 64 tasks, that ran. clocks: of the scheduler, from the first task to the end of the last.
-    rounds: of its loop, in which it found something to do."""
+    """The last run. cancelled: by `Graph.cancel`. blocks: of 64 records, that have ended; joins are records, too. clocks: of the
+    scheduler, from the first task to the end of the last. rounds: of its loop."""
 
     cancelled: bool
     blocks: int
@@ -77,7 +78,7 @@ class Graph:
 
     scheduler: the tile that schedules, and runs no task. classes: workers by name; a class has whole groups of 16 workers, of
     which there are 14. None: one class "WORKERS" of all other workers. timeout: longest run in seconds; 0: the daemon's kernel
-    timeout. Any thread may use a graph; calls take turns.
+    timeout. Any thread may use a graph; calls take turns, and a host form must not call its graph.
     """
 
     def __init__(self, session: Session, scheduler: tuple[int, int] = (0, 0), classes: Mapping[str, Cores] | None = None,
@@ -91,6 +92,8 @@ class Graph:
         self._buffers: dict[int, Buffer] = {}  # that the tasks name, by their handles
         self._kernels: list[Kernel] = []
         self._memory: dict[int, np.ndarray] = {}  # of a run on the host, by handle
+        self._on_host = threading.Lock()
+        self._timeout = timeout
 
     tasks = property(lambda self: self._native.tasks, doc="Number of tasks.")
     edges = property(lambda self: self._native.edges, doc="Number of edges.")
@@ -106,7 +109,8 @@ class Graph:
         check.callback(host, "host")
         given = check.live(check.one(kernel, Kernel, "kernel"), Kernel, "kernel")
         self._kernels.append(given)
-        call = None if host is None else lambda words: host(*[self._of_host(word) for word in words])
+        memory = self._memory  # not self: the native graph keeps the function
+        call = None if host is None else lambda words: host(*[word if word >= 0 else memory[-word] for word in words])
         return Function(self._native.add_function(check.text(name, "name"), given.handle, check.text(on, "on"), call))
 
     def add(self, function: Function, arguments: Sequence[Argument], after: Sequence[Task] = (), on: str = "") -> Task:
@@ -123,7 +127,7 @@ class Graph:
             check.refuse(f"words has the shape (tasks, arguments), not {array.shape}", "words")
         named = {check.integer(column, "buffers", array.shape[1] - 1): self._handle(buffer, "buffers")
                  for column, buffer in dict(buffers or {}).items()}
-        return Task(self._native.add_many(self._number(function), array, array.shape[1], named, check.text(on, "on")))
+        return Task(self._native.add_many(self._number(function), array, array.shape[0], named, check.text(on, "on")))
 
     def add_edge(self, before: Task, after: Task) -> None:
         """`after` starts when `before` has ended."""
@@ -159,16 +163,20 @@ class Graph:
                 common[word] = self._buffers.get(handle) or Buffer(_native.Resource(handle), self._session, 0, 0)
             arguments.append(Arguments(kernel, common))
         numbers = [range(index, index + 1) for index in range(len(kernels))]
-        return Launch(Program(_native.Resource(program), numbers, ()), arguments)
+        return Launch(Program(_native.Resource(program), numbers, ()), arguments, self._timeout)
 
-    def cancel(self) -> None:
-        """Ends the runs that have begun, after the tasks that run: `run` raises `ttfd.Error` with code CANCELLED. From any
-        thread, also while another is in `run`. Nothing is left to repair."""
-        self._native.cancel()
+    def cancel(self, transfers: Queue) -> None:
+        """Ends the runs that have begun, after the tasks that workers have: `run` raises `ttfd.Error` with code CANCELLED. From
+        any thread, also while another is in `run`. Nothing is left to repair. transfers: a queue that does not wait for the
+        run, such as `session.open_queue(transfer=True)`."""
+        self._native.cancel(check.one(transfers, Queue, "transfers"))
 
     def rebind(self, old: Buffer, new: Buffer) -> None:
         """Tasks that name `old` use `new` in its place, from the next run on, without another upload."""
-        self._native.rebind(check.one(old, Buffer, "old").handle, self._handle(new, "new"))
+        handle = check.one(old, Buffer, "old").handle
+        self._native.rebind(handle, check.live(new, Buffer, "new").handle)
+        self._buffers.pop(handle, None)
+        self._handle(new, "new")
 
     def report(self, queue: Queue | None = None) -> Report:
         """Of the last run, after all that was enqueued on the queue."""
@@ -178,14 +186,14 @@ class Graph:
         """Runs the functions' host forms, in an order that the edges allow, on arrays that stand for buffers: the same results
         without a card."""
         arrays = {check.one(buffer, Buffer, "memory").handle: array for buffer, array in memory.items()}
-        self._memory = arrays
+        if not self._on_host.acquire(blocking=False):
+            check.refuse("a run on the host is under way", "memory")
         try:
+            self._memory.update(arrays)
             self._native.run_on_host(list(arrays))
         finally:
-            self._memory = {}
-
-    def _of_host(self, word: int) -> Any:
-        return word if word >= 0 else self._memory[-word]
+            self._memory.clear()
+            self._on_host.release()
 
     def _handle(self, buffer: Buffer, field: str) -> int:
         handle = check.live(buffer, Buffer, field).handle

@@ -69,13 +69,18 @@ class DeviceRunner:
         """Connects to the daemon and loads the functions."""
         if self._session is not None:
             check.refuse("the runner is initialised; finalize() ends it", "init")
-        self._session = ttfd.connect(client_name="pto_runtime")
-        device = self._session.device
         check.integer(device_id, "device_id", 0)
-        count = check.integer(cores, "cores", (device.workers - 1) // 3, smallest=1)
-        tiles = [ttfd.CoreRange(x, y, x, y) for y in range(device.grid_y) for x in range(device.grid_x)][1:]
+        session = ttfd.connect(client_name="pto_runtime")
+        try:
+            device = session.device
+            count = check.integer(cores, "cores", (device.workers - 1) // 3, smallest=1)
+            tiles = [ttfd.CoreRange(x, y, x, y) for y in range(device.grid_y) for x in range(device.grid_x)][1:]
+            functions = [session.load_kernel(path) for path in aicore_kernel]
+        except BaseException:
+            session.close()
+            raise
+        self._session, self._functions = session, functions
         self._classes = {"vector": tiles[: 2 * count], "cube": tiles[2 * count: 3 * count]}
-        self._functions = [self._session.load_kernel(path) for path in aicore_kernel]
 
     def allocate_tensor(self, size_bytes: int) -> ttfd.Buffer:
         """Memory on the card."""

@@ -1,5 +1,5 @@
-// Callable kernels: kernels of the program that are placed on this tile and not started (KernelUse.callable), for this
-// hart. A started kernel calls them, any number of times and in any order.
+// Callable kernels: kernels of the program that are placed and not started (KernelUse.callable). A started kernel calls
+// those that the program placed on its tile and for its hart, any number of times and in any order.
 //
 //   Caller tasks(2, 6);               // own common arguments 2 to 7 are those of the called kernel
 //   tasks.SetArgument(0, 42);
@@ -7,7 +7,8 @@
 //
 // A called kernel is an ordinary kernel, unchanged: it finds .bss zero and .data as linked, has the circular buffers
 // and semaphores of the tile, sees its caller's choice as Argument(i), and has no common arguments. Call() returns when
-// it has, after its writes have landed. The caller may have reads and writes under way; they are waited for, too.
+// it has, after its writes have landed. To call a kernel that the program placed on other tiles or for another hart
+// only is an error that nothing finds.
 #pragma once
 
 #include <stddef.h>
@@ -20,13 +21,13 @@ namespace ttfd::kernel {
 
 class Caller {
  public:
-  // The called kernels' arguments lie where `count` of this kernel's common arguments do, from number `first` on. They
-  // are what the launch gave until SetArgument.
-  Caller(uint32_t first, uint32_t count)
+  // The called kernels' arguments lie where `count` of this kernel's common arguments do, at least one, from number
+  // `first` on. They are what the launch gave until SetArgument.
+  [[gnu::always_inline]] Caller(uint32_t first, uint32_t count)
       : message_(internal::Context().launch_message_address),
         offsets_(firmware::Load(message_ + kOffsets)),
         counts_(firmware::Load(message_ + kCounts)) {
-    internal::CheckGiven<abi::kCommonArgument>(first + count - 1);
+    internal::RequireGiven<abi::kCommonArgument>(first + count - 1);
     const uint32_t common = offsets_ & 0xFFFF, config = internal::ConfigAddress();
     called_offsets_ = common | (common + 4 * first) << 16;
     called_counts_ = count << 16;

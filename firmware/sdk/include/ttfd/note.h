@@ -29,7 +29,7 @@ class Note {
     firmware::Store(firmware::kStatus + offsetof(abi::HartStatus, note), value);
     firmware::Store(firmware::kStatus + offsetof(abi::HartStatus, note_kind), kind_);
   }
-  void Clear() { firmware::Store(firmware::kStatus + offsetof(abi::HartStatus, note_kind), 0); }
+  void Clear() { firmware::ClearNote(); }
 
  private:
   const uint32_t kind_;

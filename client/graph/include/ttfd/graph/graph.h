@@ -15,8 +15,8 @@
 // A function is an ordinary kernel, unchanged: the task's arguments are its Argument(i). It runs on one worker and has
 // no common arguments. Those that it reads and a task does not give are 0.
 //
-// A graph is a program and two buffers of the session: an upload when it has changed, then one launch a run. Nothing on
-// the card outlasts a run, so that a run that was cancelled or lost leaves nothing to repair.
+// A graph is a program and two buffers of the session: an upload when it has changed, then one launch a run. A launch
+// loads all that it changes anew, so that a run that was cancelled or lost leaves nothing to repair.
 //
 // Mistakes in calls (an unknown function, too many arguments) are kept; the first is what Run returns. A graph is used
 // by one thread at a time.
@@ -66,7 +66,8 @@ struct ScratchOptions {
 struct GraphOptions {
   // The tile of the scheduler. It runs no tasks.
   client::Core scheduler = {0, 0};
-  // No worker in two, none the scheduler's. At most 14 groups of 16 workers, of which each class has whole ones. None:
+  // No worker may be in two classes, and the scheduler's tile in none. At most 14 groups of 16 workers, of which each
+  // class has whole ones. None:
   // one class "WORKERS" of all other workers of the device.
   std::vector<ClassOptions> classes = {};
   std::vector<ScratchOptions> scratch = {};
@@ -87,9 +88,9 @@ struct TaskOptions {
 // The last run that has ended.
 struct RunReport {
   bool cancelled = false;
-  uint32_t blocks = 0;  // of 64 tasks, that ran
-  uint32_t clocks = 0;  // of the scheduler, from the first task to the end of the last
-  uint32_t rounds = 0;  // of its loop, in which it found something to do
+  uint32_t blocks = 0;  // of 64 records, that have ended; joins are records, too
+  uint64_t clocks = 0;  // of the scheduler, from the first task to the end of the last
+  uint32_t rounds = 0;  // of its loop
 };
 
 class Graph {
@@ -104,7 +105,7 @@ class Graph {
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
-  // `kernel` was built for BRISC and exists until the graph has run for the first time with it. `name` is for messages.
+  // `kernel` was built for BRISC, and exists while the graph may change. `name` is for messages.
   Function AddFunction(std::string name, const client::Kernel& kernel,
                        FunctionOptions options = {});
   Task Add(Function function, std::span<const Argument> arguments, const TaskOptions& options = {});
@@ -128,11 +129,12 @@ class Graph {
   Result<client::Position> Enqueue(client::Queue queue);
   // The launch of the graph as it is now, for Queue::RecordTrace. Replays of it cannot be cancelled.
   Result<client::LaunchRequest> Launch(client::Queue queue);
-  // Ends the runs that have begun, of any queue, after the tasks that run: Run returns CANCELLED; of one that Enqueue
-  // began, ReadReport says so. Nothing is left to repair. From any thread, also while another is in Run.
-  Status Cancel();
-  // Tasks that name `from` use `to` in its place, from the next run on: a word of the launch changes. INVALID_ARGUMENT:
-  // no task names `from`.
+  // Ends the runs that have begun, of any queue, after the tasks that workers have: Run returns CANCELLED; of one that
+  // Enqueue began, ReadReport says so. Nothing is left to repair. `transfers`: a queue that does not wait for the run,
+  // such as one of QueueKind::kTransfer. From any thread, also while another is in Run.
+  Status Cancel(client::Queue transfers);
+  // Tasks that name `from` use `to` in its place, from the next run on: a word of the launch changes. Tasks that name
+  // `to` as well name the same buffer from then on. INVALID_ARGUMENT: no task names `from`.
   Status Rebind(const client::Buffer& from, const client::Buffer& to);
   // Reads the report of the last run, after all that was enqueued on the queue.
   Result<RunReport> ReadReport(client::Queue queue);
