@@ -31,7 +31,8 @@ FILE_EXAMPLES = {
     "submit.h": ("int main(int argc, char** argv) {\n  if (argc < 2) return 0;\n  const std::vector<float> a(64 * 128), b(a);\n", "}\n"),
     "system_description.h": ("", ""),
 }
-KERNEL_EXAMPLES = {"compute.h": ("", ""), "kernel.h": ("", ""), "print.h": ("", "")}
+IN_KERNEL = ("#include <ttfd/kernel.h>\nusing namespace ttfd::kernel;\nvoid kernel_main() {\n", "}\n")
+KERNEL_EXAMPLES = {"callable.h": IN_KERNEL, "compute.h": ("", ""), "kernel.h": ("", ""), "note.h": IN_KERNEL, "print.h": ("", "")}
 
 
 def example(header: pathlib.Path) -> str:

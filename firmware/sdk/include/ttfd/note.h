@@ -1,9 +1,9 @@
-// A note that reports of hangs and faults show: what the kernel is at. "task 777" in
+// A note of the kernel, which errors and reports of hangs and faults show while it is set: "task 7".
 //
 //   Note task(ttfd::abi::NoteKind('t', 'a', 's', 'k'));
-//   for (...) {
-//     task.Set(777);
-//     ...
+//   for (uint32_t number = 0; number != 10; ++number) {
+//     task.Set(number);
+//     // ... the work of the task
 //     task.Clear();
 //   }
 #pragma once
