@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,9 @@ struct Measured {
   Shape shape = Shape::kRandom;
   uint32_t tasks = 0;
   uint32_t workers = 0;
-  auto operator<=>(const Measured&) const = default;
+  bool operator<(const Measured& other) const {
+    return std::tie(shape, tasks, workers) < std::tie(other.shape, other.tasks, other.workers);
+  }
 };
 constexpr Measured kChain{Shape::kChain, 1000, 16};
 constexpr Measured kRelaunched{Shape::kRandom, 1000, 64};

@@ -42,7 +42,7 @@ TEST(GraphDescription, KeepsTheFirstMistake) {
   const auto mistake = [](const auto& call) {
     Described graph(2);
     call(*graph, graph.function());
-    const std::string first = graph->status().ToString();
+    std::string first = graph->status().ToString();
     graph->AddEdge({7}, {8});
     EXPECT_EQ(graph->status().ToString(), first);
     return first;

@@ -80,7 +80,7 @@ Status Graph::State::Load(client::Queue& queue) {
   if (!order.ok()) return order.status();
   const Result<PackedGraph> packed = Pack(description, successors, *order, card.WindowBlocks());
   if (!packed.ok()) return packed.status();
-  const Status status = card.Load(description, *packed, queue);
+  Status status = card.Load(description, *packed, queue);
   loaded = status.ok();
   return status;
 }
