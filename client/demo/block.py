@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import pathlib
-import subprocess
 
 import numpy as np
 
@@ -58,13 +57,7 @@ def run(build: pathlib.Path) -> int:
         for name, array in given.items():
             np.save(served.scratch / f"{name}.npy", array)
         served.start()
-        try:
-            code = subprocess.run([daemon.PYTHON, daemon.EXAMPLES / "block.py", served.scratch], env=served.environment,
-                                  stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=False).returncode
-        except subprocess.TimeoutExpired as late:
-            raise Failed(f"block.py was not done after {TIMEOUT_S} s:\n{served.log()}") from late
-        if code != 0:
-            raise Failed(f"block.py ended with exit code {code}:\n{served.log()}")
+        served.run_example("block.py", [daemon.PYTHON, daemon.EXAMPLES / "block.py", served.scratch], TIMEOUT_S)
         compare("block.py", np.load(served.scratch / "y.npy"), expected(given), MIN_PCC, 0.25)
         if not served.stop():
             raise Failed(f"the daemon did not stop cleanly:\n{served.log()}")

@@ -6,10 +6,8 @@ Both compare with the host's own result in double precision. The last line is "d
 from __future__ import annotations
 
 import pathlib
-import subprocess
 
 import daemon
-from daemon import Daemon, Failed
 
 SHOWS = "exp(a * b + c) of a thousand tiles on the Tensix engines of 64 worker tiles, by clients in Python and C++"
 TARGET = "ttfd_demo_chain"
@@ -24,19 +22,9 @@ TIMEOUT_S = 120
 
 def run(build: pathlib.Path) -> int:
     """Runs the demo; the exit code."""
-    clients = {"chain.py": [daemon.PYTHON, daemon.EXAMPLES / "chain.py"], "chain": [build / BUILT["chain"]]}
-    with Daemon(build, "sim") as served:
-        served.start()
-        for name, command in clients.items():
-            print(f"{name} on the embedded device:", flush=True)
-            try:
-                code = subprocess.run([*command, build / KERNELS], env=served.environment, stdin=subprocess.DEVNULL,
-                                      timeout=TIMEOUT_S, check=False).returncode
-            except subprocess.TimeoutExpired as late:
-                raise Failed(f"{name} was not done after {TIMEOUT_S} s:\n{served.log()}") from late
-            if code != 0:
-                raise Failed(f"{name} ended with exit code {code}")
-        if not served.stop():
-            raise Failed(f"the daemon did not stop cleanly:\n{served.log()}")
+    daemon.run_examples(build, {
+        "chain.py": [daemon.PYTHON, daemon.EXAMPLES / "chain.py", build / KERNELS],
+        "chain": [build / BUILT["chain"], build / KERNELS],
+    }, TIMEOUT_S)
     print("demo chain: verified", flush=True)
     return 0

@@ -70,6 +70,16 @@ class Daemon:
         return subprocess.run([self.build / BUILT["ttfdctl"], *words], env=self.environment, check=False, timeout=30,
                               **streams).returncode
 
+    def run_example(self, name: str, command: list[str | pathlib.Path], timeout_s: int) -> None:
+        """Runs an example against this daemon. Failed: it did not end in time, or with an error."""
+        try:
+            code = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, timeout=timeout_s,
+                                  check=False).returncode
+        except subprocess.TimeoutExpired as late:
+            raise Failed(f"{name} was not done after {timeout_s} s:\n{self.log()}") from late
+        if code != 0:
+            raise Failed(f"{name} ended with exit code {code}:\n{self.log()}")
+
     def log(self) -> str:
         """The end of what the daemon wrote."""
         return (self.scratch / "ttfd.log").read_text(errors="replace")[-4000:]
@@ -83,3 +93,14 @@ class Daemon:
             return self.process.wait(STOP_TIMEOUT_S) == 0
         except subprocess.TimeoutExpired:
             return False
+
+
+def run_examples(build: pathlib.Path, commands: dict[str, list[str | pathlib.Path]], timeout_s: int) -> None:
+    """Runs examples, each by its name, one after the other against one daemon on the embedded device."""
+    with Daemon(build, "sim") as served:
+        served.start()
+        for name, command in commands.items():
+            print(f"{name} on the embedded device:", flush=True)
+            served.run_example(name, command, timeout_s)
+        if not served.stop():
+            raise Failed(f"the daemon did not stop cleanly:\n{served.log()}")

@@ -7,10 +7,8 @@ Both run a random graph of 10,000 integer tasks on the host and on the card, and
 from __future__ import annotations
 
 import pathlib
-import subprocess
 
 import daemon
-from daemon import Daemon, Failed
 
 SHOWS = "graphs of 10,000 tasks that the card schedules itself, compared with the host, by clients in Python and C++"
 TARGET = "ttfd_demo_graph"
@@ -24,19 +22,9 @@ TIMEOUT_S = 240
 
 def run(build: pathlib.Path) -> int:
     """Runs the demo; the exit code."""
-    clients = {"task_graph.py": [daemon.PYTHON, daemon.EXAMPLES / "task_graph.py"], "task_graph": [build / BUILT["task_graph"]]}
-    with Daemon(build, "sim") as served:
-        served.start()
-        for name, command in clients.items():
-            print(f"{name} on the embedded device:", flush=True)
-            try:
-                code = subprocess.run([*command, build / KERNELS], env=served.environment, stdin=subprocess.DEVNULL,
-                                      timeout=TIMEOUT_S, check=False).returncode
-            except subprocess.TimeoutExpired as late:
-                raise Failed(f"{name} was not done after {TIMEOUT_S} s:\n{served.log()}") from late
-            if code != 0:
-                raise Failed(f"{name} ended with exit code {code}")
-        if not served.stop():
-            raise Failed(f"the daemon did not stop cleanly:\n{served.log()}")
+    daemon.run_examples(build, {
+        "task_graph.py": [daemon.PYTHON, daemon.EXAMPLES / "task_graph.py", build / KERNELS],
+        "task_graph": [build / BUILT["task_graph"], build / KERNELS],
+    }, TIMEOUT_S)
     print("demo graph: verified", flush=True)
     return 0

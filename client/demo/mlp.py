@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import pathlib
-import subprocess
 
 import numpy as np
 
@@ -63,13 +62,7 @@ def run(build: pathlib.Path) -> int:
             numbers.tofile(served.scratch / name)
         served.start()
         for name, command in programs.items():
-            try:
-                code = subprocess.run([*command, served.scratch], env=served.environment, stdin=subprocess.DEVNULL,
-                                      timeout=TIMEOUT_S, check=False).returncode
-            except subprocess.TimeoutExpired as late:
-                raise Failed(f"{name} was not done after {TIMEOUT_S} s:\n{served.log()}") from late
-            if code != 0:
-                raise Failed(f"{name} ended with exit code {code}:\n{served.log()}")
+            served.run_example(name, [*command, served.scratch], TIMEOUT_S)
             compare(name, np.fromfile(served.scratch / "y", np.float32).reshape(wanted.shape), wanted, MIN_PCC, MAX_ERROR)
             (served.scratch / "y").unlink()
         if not served.stop():

@@ -1,8 +1,8 @@
 // The scheduler of a task graph: counts predecessors, sends ready tasks to workers that have a free mailbox slot, and
 // releases blocks of the window. BRISC of a tile of its own.
 //
-// The inner loops bound how many tasks a second a graph can run, so their state is in registers and each of their
-// instructions is counted (docs/task-graphs.md).
+// The inner loops bound how many tasks a second a graph can run, so their state is in registers. The rows graph.* of
+// docs/benchmarks.md have the clocks of a task.
 #include <ttfd/kernel.h>
 
 #include "firmware/graph/layout.h"

@@ -1,5 +1,5 @@
-// What the library makes of a graph before it reaches a card: mistakes, order, records. The records are run here by a
-// simple form of what the kernels of firmware/graph do.
+// Mistakes, order and records of a graph before it reaches a card. A simple form of the kernels of firmware/graph runs
+// the records here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// An argument of a task: a word, or a buffer, for whose address the task's function gets it.
+// An argument of a task: a word, or a buffer, whose address the task's function gets.
 #pragma once
 
 #include <bit>

@@ -67,8 +67,7 @@ struct GraphOptions {
   // The tile of the scheduler. It runs no tasks.
   client::Core scheduler = {0, 0};
   // No worker may be in two classes, and the scheduler's tile in none. At most 14 groups of 16 workers, of which each
-  // class has whole ones. None:
-  // one class "WORKERS" of all other workers of the device.
+  // class has whole ones. Empty: one class "WORKERS" of all other workers of the device.
   std::vector<ClassOptions> classes = {};
   std::vector<ScratchOptions> scratch = {};
   // Longest run, as LaunchRequest::Timeout; unset: the kernel timeout of the session or the daemon.
@@ -77,7 +76,7 @@ struct GraphOptions {
 
 struct FunctionOptions {
   std::string on = {};     // class of its tasks; empty: the first
-  HostFunction host = {};  // what it does, for HostExecutor
+  HostFunction host = {};  // what it does, for RunOnHost
 };
 
 struct TaskOptions {
@@ -129,9 +128,9 @@ class Graph {
   Result<client::Position> Enqueue(client::Queue queue);
   // The launch of the graph as it is now, for Queue::RecordTrace. Replays of it cannot be cancelled.
   Result<client::LaunchRequest> Launch(client::Queue queue);
-  // Ends the runs that have begun, of any queue, after the tasks that workers have: Run returns CANCELLED; of one that
-  // Enqueue began, ReadReport says so. Nothing is left to repair. `transfers`: a queue that does not wait for the run,
-  // such as one of QueueKind::kTransfer. From any thread, also while another is in Run.
+  // Ends all runs that Run and Enqueue began, of any queue, after the tasks that workers have: Run returns CANCELLED;
+  // of one that Enqueue began, ReadReport says so. Nothing is left to repair. `transfers`: a queue that does not wait
+  // for the run, such as one of QueueKind::kTransfer. From any thread, also while another is in Run.
   Status Cancel(client::Queue transfers);
   // Tasks that name `from` use `to` in its place, from the next run on: a word of the launch changes. Tasks that name
   // `to` as well name the same buffer from then on. INVALID_ARGUMENT: no task names `from`.
