@@ -5,17 +5,11 @@
 #include "client/cli/lease_command.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
 
+#include "client/cli/child_command.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
 #include "client/cli/printing.h"
@@ -31,93 +25,6 @@ using client::LeaseInfo;
 using client::LeaseWait;
 using client::Result;
 using client::Session;
-
-constexpr int kCannotRun = 126;  // as shells have it
-constexpr int kNoSuchCommand = 127;
-constexpr int kSignalled = 128;
-
-// Process that the signals that end this process are passed on to. Before the fork: 0.
-std::atomic<pid_t> child_of_signals{0};
-std::atomic<int> early_signal{0};
-
-// One that came from the terminal has reached the child already.
-void PassOn(int number, siginfo_t* info, void*) {
-  if (info->si_code == SI_KERNEL) {
-    return;
-  }
-  const pid_t child = child_of_signals.load();
-  if (child > 0) {
-    kill(child, number);
-  } else {
-    early_signal.store(number);
-  }
-}
-
-void PassSignalsOn() {
-  struct sigaction action = {};
-  action.sa_sigaction = PassOn;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    sigaction(number, &action, nullptr);
-  }
-}
-
-// In the child: nothing but calls that are safe between fork and exec.
-[[noreturn]] void Become(char* const* argv, char* const* environment, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) {
-    _exit(kSignalled + SIGTERM);
-  }
-  execvpe(argv[0], argv, environment);
-  const int error = errno;
-  constexpr char kText[] = "ttfdctl: cannot run the command: ";
-  const char* const why = error == ENOENT ? "no such file\n" : "it cannot be executed\n";
-  if (write(STDERR_FILENO, kText, sizeof(kText) - 1) < 0 ||
-      write(STDERR_FILENO, why, strlen(why)) < 0) {
-    _exit(kCannotRun);
-  }
-  _exit(error == ENOENT ? kNoSuchCommand : kCannotRun);
-}
-
-std::vector<char*> Pointers(std::vector<std::string>* words) {
-  std::vector<char*> pointers;
-  for (std::string& word : *words) {
-    pointers.push_back(word.data());
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-int RunCommand(std::vector<std::string> command, const std::string& address,
-               const std::string& token) {
-  std::vector<std::string> variables = {"TTFD_LEASE=" + token, "TTFD_ADDRESS=" + address};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view variable(*entry);
-    if (!variable.starts_with("TTFD_LEASE=") && !variable.starts_with("TTFD_ADDRESS=")) {
-      variables.emplace_back(variable);
-    }
-  }
-  const std::vector<char*> argv = Pointers(&command);
-  const std::vector<char*> environment = Pointers(&variables);
-  PassSignalsOn();
-  const pid_t self = getpid();
-  const pid_t child = fork();
-  if (child == 0) {
-    Become(argv.data(), environment.data(), self);
-  }
-  if (child < 0) {
-    PrintMessage(fmt::format("cannot run the command: {}", std::strerror(errno)));
-    return kFailed;
-  }
-  child_of_signals.store(child);
-  if (const int number = early_signal.load(); number != 0) {
-    kill(child, number);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
-}
 
 std::string WorkersText(const std::vector<CoreRange>& workers) {
   std::string text;
@@ -247,7 +154,8 @@ int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
       PrintMessage("the lease has ended: " + session->status().ToString());
     }
   });
-  const int code = RunCommand(arguments.command, address, session->lease_token());
+  const int code = RunChild(arguments.command,
+                            {{"TTFD_LEASE", session->lease_token()}, {"TTFD_ADDRESS", address}});
   over = true;
   static_cast<void>(session->Close());  // the command has ended; its exit code is what counts
   watch.join();

@@ -10,6 +10,7 @@
 #include "client/cli/doctor_command.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/file_commands.h"
+#include "client/cli/graph_command.h"
 #include "client/cli/help_formatter.h"
 #include "client/cli/lease_command.h"
 #include "client/cli/options.h"
@@ -58,6 +59,7 @@ struct Parsed {
   HangArguments hang;
   ProfileArguments profile;
   LeaseArguments lease;
+  GraphTraceArguments graph;
   FileArguments files;
   std::function<int()> run;
 };
@@ -131,6 +133,22 @@ void AddLeases(CLI::App* app, Parsed* p) {
   lease->add_option("--wait", o->wait_ms, "longest wait in ms; none: as long as the daemon allows")
       ->option_text("MS");
   lease->callback([p, o] { p->run = [p, o] { return RunUnderLease(p->common, *o); }; });
+}
+
+void AddGraphs(CLI::App* app, Parsed* p) {
+  GraphTraceArguments* o = &p->graph;
+  CLI::App* graph = app->add_subcommand("graph", "Show how a task graph ran");
+  graph->require_subcommand(1);
+  CLI::App* trace = graph->add_subcommand("trace",
+                                          "Run a command and write the timeline of one of its runs "
+                                          "of a graph: graph trace [OPTIONS] -- "
+                                          "COMMAND [WORD]...");
+  trace->add_option("-o,--output", o->output, "file for ui.perfetto.dev; replaced if it exists")
+      ->option_text("FILE");
+  trace->add_option("--run", o->run, "which of the runs in the command's process, from 1")
+      ->option_text("NUMBER")
+      ->check(InRange(1, 1e12));
+  trace->callback([p, o] { p->run = [p, o] { return TraceGraph(p->common, *o); }; });
 }
 
 void AddTimeouts(CLI::App* app, Parsed* p) {
@@ -273,6 +291,7 @@ void AddEverything(CLI::App* app, Parsed* parsed) {
   AddActing(app, parsed);
   AddHangs(app, parsed);
   AddProfile(app, parsed);
+  AddGraphs(app, parsed);
   AddFileCommands(app, parsed->common, &parsed->files, &parsed->run);
   app->footer(kFooter);
 }
@@ -319,7 +338,8 @@ std::vector<std::string> TakeCommand(int* argc, char** argv) {
 
 int Main(int argc, char** argv) {
   Parsed parsed;
-  parsed.lease.command = TakeCommand(&argc, argv);
+  const std::vector<std::string> command = TakeCommand(&argc, argv);
+  parsed.lease.command = parsed.graph.command = command;
   CLI::App app("Inspects and controls ttfd, the daemon that owns a Blackhole card.", "ttfdctl");
   AddEverything(&app, &parsed);
   try {
@@ -328,10 +348,11 @@ int Main(int argc, char** argv) {
     const bool is_error = error.get_exit_code() != 0;  // else --help or --version
     return is_error ? Usage(Problem(app, error)) : app.exit(error);
   }
-  if (app.got_subcommand("lease") == parsed.lease.command.empty()) {
-    return Usage(app.got_subcommand("lease")
-                     ? "lease needs a command after --; see ttfdctl lease --help"
-                     : "only lease takes words after --; see ttfdctl --help");
+  const std::string name = app.get_subcommands().front()->get_name();
+  if ((name == "lease" || name == "graph") == command.empty()) {
+    return Usage(command.empty()
+                     ? fmt::format("{0} needs a command after --; see ttfdctl {0} --help", name)
+                     : "only lease and graph trace take words after --; see ttfdctl --help");
   }
   return parsed.run();
 }

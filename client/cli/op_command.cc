@@ -26,11 +26,10 @@ namespace {
 using client::Result;
 using client::Status;
 using tensor::Attribute;
-using tensor::OperationInfo;
 
-std::string Signature(const OperationInfo& operation) {
+std::string Signature(const tensor::OperationInfo& operation) {
   std::string text = std::string(operation.name);
-  for (const OperationInfo::Argument& input : operation.inputs) {
+  for (const tensor::OperationInfo::Argument& input : operation.inputs) {
     text += input.optional ? fmt::format(" [{}]", input.name) : fmt::format(" {}", input.name);
   }
   return text;
@@ -76,7 +75,7 @@ std::optional<Attribute> AttributeOf(const std::string& text, const Attribute& s
   return ListOf(text);
 }
 
-Result<tensor::Attributes> AttributesOf(const OperationInfo& operation,
+Result<tensor::Attributes> AttributesOf(const tensor::OperationInfo& operation,
                                         const std::vector<std::string>& words) {
   tensor::Attributes attributes;
   for (const std::string& word : words) {
@@ -107,8 +106,8 @@ Result<tensor::DType> DTypeNamed(const std::string& name) {
                     name);
 }
 
-Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpArguments& arguments,
-                  const tensor::Attributes& attributes) {
+Result<Ran> RunOn(tensor::Card& card, const tensor::OperationInfo& operation,
+                  const OpArguments& arguments, const tensor::Attributes& attributes) {
   const Result<tensor::DType> dtype = DTypeNamed(arguments.dtype);
   if (!dtype.ok()) return dtype.status();
   std::vector<tensor::Tensor> inputs;
@@ -127,27 +126,28 @@ Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpAr
 int ListOperations(const Common& common) {
   const auto operations = tensor::Operations();
   if (common.json) {
-    PrintJson(JsonList(operations, [](const OperationInfo& one) -> Json {
+    PrintJson(JsonList(operations, [](const tensor::OperationInfo& one) -> Json {
       return {{"name", one.name},
               {"inputs", JsonList(one.inputs,
-                                  [](const OperationInfo::Argument& input) -> Json {
+                                  [](const tensor::OperationInfo::Argument& input) -> Json {
                                     return {{"name", input.name},
                                             {"optional", input.optional},
                                             {"repeated", input.repeated}};
                                   })},
-              {"attributes", JsonList(one.attributes,
-                                      [](const OperationInfo::AttributeInfo& attribute) -> Json {
-                                        return {{"name", attribute.name},
-                                                {"type", tensor::TypeName(attribute.standard)},
-                                                {"standard", TextOf(attribute.standard)},
-                                                {"description", attribute.doc}};
-                                      })},
+              {"attributes",
+               JsonList(one.attributes,
+                        [](const tensor::OperationInfo::AttributeInfo& attribute) -> Json {
+                          return {{"name", attribute.name},
+                                  {"type", tensor::TypeName(attribute.standard)},
+                                  {"standard", TextOf(attribute.standard)},
+                                  {"description", attribute.doc}};
+                        })},
               {"description", one.doc}};
     }));
     return kOk;
   }
   std::vector<std::vector<std::string>> rows = {{"OPERATION", "ATTRIBUTES", "DESCRIPTION"}};
-  for (const OperationInfo& one : operations) {
+  for (const tensor::OperationInfo& one : operations) {
     std::string attributes;
     for (const auto& attribute : one.attributes) {
       attributes += fmt::format("{}{}={}", attributes.empty() ? "" : " ", attribute.name,

@@ -30,13 +30,14 @@ inline constexpr uint32_t kJoin = kWorkerWords;  // Record::list of a record wit
 
 // Record::call: what a worker is to do.
 struct Call {
-  // 1 + number of the function. 0: a join, which ends when it is ready. kStop: the worker's kernel ends.
+  // 1 + number of the function. 0: a join, which ends when it is ready. Or one of the next.
   uint8_t function;
   uint8_t arguments;  // how many
   uint16_t buffers;   // bit i: argument i is an index into the graph's buffers
 };
 static_assert(sizeof(Call) == 4);
-inline constexpr uint8_t kStop = 255;
+inline constexpr uint8_t kClock = 254;  // the worker replies at once: ClockMessage
+inline constexpr uint8_t kStop = 255;   // the worker's kernel ends
 
 struct Record {
   // The first half is sent to the worker.
@@ -62,6 +63,32 @@ struct Extension {
   uint32_t arguments[kArguments];
 };
 static_assert(sizeof(Extension) == sizeof(Record));
+
+// The timeline of a launch, where it is wanted: a DRAM buffer of pages of kBlockBytes. The first page has a ClockPair
+// of each worker, the next ones a TaskTime of each task, by number.
+//
+// Tiles count clocks from epochs of their own. Before the first task the scheduler sends each worker messages, one by
+// one: the worker's clock when it gets one is taken for that of the scheduler halfway between the message and the
+// reply. The exchange that took the least time counts.
+struct ClockPair {
+  uint64_t worker;
+  uint64_t scheduler;  // at the same time
+};
+struct TaskTime {
+  uint64_t begin;   // of its function, by the clock of the worker
+  uint32_t clocks;  // to its end, at most 2^32 - 1
+  uint32_t worker;  // 1 + its number. 0: the task has not run
+};
+static_assert(sizeof(ClockPair) == 16 && sizeof(TaskTime) == 16);
+static_assert(kWorkers * sizeof(ClockPair) <= kBlockBytes);
+inline constexpr uint32_t kClockExchanges = 8;  // and a message that ends them
+inline constexpr uint32_t kTimesPerPage = kBlockBytes / sizeof(TaskTime);
+// Record::arguments of a record of kClock.
+struct ClockMessage {
+  uint32_t scheduler[2];  // halfway through the exchange before, low half first
+  uint32_t shortest;      // 1: that one is the shortest so far
+  uint32_t last;          // 1: the worker writes the ClockPair of the shortest
+};
 
 // Position of a worker tile, x in the low byte. kNoTile: none, the last places of a list.
 constexpr uint16_t PackTile(uint32_t x, uint32_t y) { return static_cast<uint16_t>(x | y << 8); }
@@ -95,6 +122,7 @@ struct ScheduleWords {
   uint32_t control;  // address of the Control in L1
   uint32_t run;      // number, for Control::cancelled; 0: cannot be cancelled
   uint32_t words;    // of completion bits: each has the workers of one ready list
+  uint32_t timed;    // 1: with a timeline
   uint8_t list[(kWorkerWords + 3) / 4 * 4];  // by word
   // uint16_t tiles[words * kWorkersPerWord] follow: the workers, PackTile.
 };
@@ -104,6 +132,7 @@ struct WorkerWords {
   uint32_t records;    // as above
   uint32_t blocks;     // as above: extensions lie behind them
   uint32_t scheduler;  // PackTile
+  uint32_t timeline;   // address of the DRAM buffer; 0: none
   uint16_t columns;    // of the worker grid
   uint16_t map_words;
   uint32_t arguments[kArguments];  // space for those of the running task

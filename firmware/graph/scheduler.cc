@@ -205,6 +205,7 @@ class Scheduler {
 
   void Run() {
     AwaitWorkers();
+    if (given_.timed != 0) ExchangeClocks();
     const uint64_t start = WallClock();
     uint32_t rounds = 0;
     bool cancelled = false;
@@ -237,6 +238,40 @@ class Scheduler {
     for (const Word* word = words_; word != end_; ++word, at += kDoneStride) {
       const uint32_t all = word->seen;
       fw::WaitForMemory(ttfd::abi::kWaypointSemaphore, [at, all] { return fw::Load(at) == all; });
+    }
+  }
+
+  // Sends each worker the clock of this tile, for the timeline.
+  void ExchangeClocks() {
+    uint32_t at = done_;
+    for (Word* word = words_; word != end_; ++word, at += kDoneStride) {
+      for (uint32_t bits = word->all & kFirstSlots; bits != 0; bits &= bits - 1) {
+        ExchangeClocks(word, LowestBit(bits), at);
+      }
+    }
+  }
+
+  // `done`: L1 address of the word's completion bits.
+  [[gnu::noinline]] void ExchangeClocks(Word* word, uint32_t worker, uint32_t done) {
+    alignas(16) static layout::Record record;
+    record.call.function = layout::kClock;
+    auto* const message = L1Pointer<layout::ClockMessage>(L1AddressOf(record.arguments));
+    uint64_t shortest = ~uint64_t{0};
+    message->shortest = 0;
+    for (uint32_t left = layout::kClockExchanges + 1; left != 0; --left) {
+      message->last = left == 1 ? 1 : 0;
+      internal::SettleStores(L1AddressOf(&record.call));
+      const uint32_t replied = word->seen ^= 1u << worker;
+      const uint64_t sent = WallClock();
+      sender_.Send(L1AddressOf(&record), word->slots[worker].tile, mailbox_);
+      fw::WaitForMemory(ttfd::abi::kWaypointSemaphore,
+                        [done, replied] { return fw::Load(done) == replied; });
+      const uint64_t clocks = WallClock() - sent;
+      const uint64_t middle = sent + clocks / 2;
+      message->scheduler[0] = static_cast<uint32_t>(middle);
+      message->scheduler[1] = static_cast<uint32_t>(middle >> 32);
+      message->shortest = clocks < shortest ? 1 : 0;
+      if (clocks < shortest) shortest = clocks;
     }
   }
 

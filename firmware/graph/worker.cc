@@ -19,18 +19,20 @@ class Worker {
         extensions_(words.blocks),
         records_(words.records, layout::kBlockBytes),
         scheduler_(TileAt({words.scheduler & 0xFF, words.scheduler >> 8})),
+        timeline_(words.timeline, layout::kBlockBytes),
         caller_(offsetof(layout::WorkerWords, arguments) / 4, layout::kArguments) {
     const Position own = OwnPosition();
     const auto* const numbers = reinterpret_cast<const uint8_t*>(&words + 1);
-    const uint32_t number = numbers[own.y * words.columns + own.x];
-    done_ = Semaphore(0).address() + 16 * (number / layout::kWorkersPerWord);
+    number_ = numbers[own.y * words.columns + own.x];
+    done_ = Semaphore(0).address() + 16 * (number_ / layout::kWorkersPerWord);
     const uint32_t mailbox = CircularBuffer(layout::kMailbox).address();
     for (uint32_t i = 0; i != layout::kMailboxSlots; ++i) {
       slots_[i] = {mailbox + i * layout::kSentBytes + kCallOffset,
-                   1u << (number % layout::kWorkersPerWord + i * layout::kWorkersPerWord)};
+                   1u << (number_ % layout::kWorkersPerWord + i * layout::kWorkersPerWord)};
     }
   }
 
+  template <bool kTimed>
   void Run() {
     for (Slot& slot : slots_) Free(&slot);
     Slot* next = &slots_[0];  // the one that is served first
@@ -39,18 +41,26 @@ class Worker {
       next = slot == &slots_[0] ? &slots_[1] : &slots_[0];
       const uint32_t call = fw::Load(slot->call);
       const uint32_t function = call & 0xFF;
-      if (function == layout::kStop) return;
-      TakeArguments(slot->call - kCallOffset + offsetof(layout::Record, arguments),
-                    call >> 8 & 0xFF, call >> 16);
-      task_.Set(fw::Load(slot->call - kCallOffset + offsetof(layout::Record, task)));
+      if (function >= layout::kClock) [[unlikely]] {
+        if (function == layout::kStop) return;
+        ReplyToClock(slot);
+        continue;
+      }
+      TakeArguments(slot->call - kCallOffset + kArgumentsOffset, call >> 8 & 0xFF, call >> 16);
+      const uint32_t task = fw::Load(slot->call - kCallOffset + offsetof(layout::Record, task));
+      task_.Set(task);
+      [[maybe_unused]] const uint64_t begin = kTimed ? WallClock() : 0;
       caller_.Call(function - 1);
+      [[maybe_unused]] const uint64_t end = kTimed ? WallClock() : 0;
       task_.Clear();
       Free(slot);
+      if constexpr (kTimed) WriteTime(task, begin, end - begin);
     }
   }
 
  private:
   static constexpr uint32_t kCallOffset = offsetof(layout::Record, call);
+  static constexpr uint32_t kArgumentsOffset = offsetof(layout::Record, arguments);
 
   // A slot of the mailbox.
   struct Slot {
@@ -71,6 +81,36 @@ class Worker {
     fw::Store(slot->call, 0);
     Increment({scheduler_, done_}, slot->flip);
     slot->flip = -slot->flip;
+  }
+
+  [[gnu::noinline]] void ReplyToClock(Slot* slot) {
+    const uint64_t now = WallClock();
+    const uint32_t address = slot->call - kCallOffset + kArgumentsOffset;
+    const layout::ClockMessage message = {
+        .scheduler = {fw::Load(address), fw::Load(address + 4)},
+        .shortest = fw::Load(address + offsetof(layout::ClockMessage, shortest)),
+        .last = fw::Load(address + offsetof(layout::ClockMessage, last))};
+    Free(slot);
+    alignas(16) static layout::ClockPair pair;
+    if (message.shortest != 0) {
+      pair.worker = clock_;
+      pair.scheduler = uint64_t{message.scheduler[1]} << 32 | message.scheduler[0];
+    }
+    clock_ = now;
+    if (message.last == 0) return;
+    Write(L1AddressOf(&pair), timeline_.Page(0, number_ * sizeof(pair)), sizeof(pair));
+  }
+
+  [[gnu::noinline]] void WriteTime(uint32_t task, uint64_t begin, uint64_t clocks) {
+    alignas(16) static layout::TaskTime time;
+    WritesFlushedBarrier();  // the one before has left
+    time.begin = begin;
+    time.clocks = clocks >> 32 == 0 ? static_cast<uint32_t>(clocks) : ~0u;
+    time.worker = 1 + number_;
+    Write(L1AddressOf(&time),
+          timeline_.Page(1 + task / layout::kTimesPerPage,
+                         task % layout::kTimesPerPage * sizeof(time)),
+          sizeof(time));
   }
 
   // Sets the arguments of a task; those that it does not have are 0.
@@ -124,16 +164,24 @@ class Worker {
   const uint32_t extensions_;  // first page
   const InterleavedBuffer records_;
   const uint32_t scheduler_;  // NoC coordinate
+  const InterleavedBuffer timeline_;
   Caller caller_;
   Note task_{ttfd::abi::NoteKind('t', 'a', 's', 'k')};
-  uint32_t done_;  // L1 address of the word of completion bits
+  uint32_t number_;  // this worker's
+  uint32_t done_;    // L1 address of the word of completion bits
   Slot slots_[layout::kMailboxSlots];
+  uint64_t clock_ = 0;  // of the last ClockMessage
   uint32_t given_ = 0;  // arguments of the last task, if they were many
 };
 
 }  // namespace
 
 void kernel_main() {
-  Worker worker(CommonArguments<layout::WorkerWords>());
-  worker.Run();
+  const auto& words = CommonArguments<layout::WorkerWords>();
+  Worker worker(words);
+  if (words.timeline != 0) {
+    worker.Run</*kTimed=*/true>();
+  } else {
+    worker.Run</*kTimed=*/false>();
+  }
 }

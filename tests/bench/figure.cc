@@ -130,6 +130,7 @@ const std::vector<std::string>& AllNames() {
                                    "graph.resident_clocks",
                                    "graph.streamed_clocks",
                                    "graph.chain_clocks",
+                                   "graph.timed_clocks",
                                    "graph.tasks_per_s",
                                    "graph.relaunch_us",
                                    "graph.cancel_ms",

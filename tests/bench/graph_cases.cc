@@ -71,6 +71,14 @@ class GraphBench {
     return static_cast<double>(report->clocks) / measured.tasks;
   }
 
+  // The same with a timeline.
+  StatusOr<double> TimedClocksPerTask(const Measured& measured) {
+    ASSIGN_OR_RETURN(Graph* const graph, Loaded(measured));
+    const auto timeline = graph->RunWithTimeline(session_.queue());
+    RETURN_IF_ERROR(FromClient(timeline.status()));
+    return timeline->Summarize().clocks_per_task;
+  }
+
   // Seconds of a run.
   StatusOr<double> RunSeconds(const Measured& measured, Nanoseconds budget) {
     ASSIGN_OR_RETURN(Graph* const graph, Loaded(measured));
@@ -191,6 +199,8 @@ std::vector<BenchCase> GraphCases(AddressFunction address, BenchCase python) {
       {"graph.resident_clocks", "clocks", clocks(kResident)},
       {"graph.streamed_clocks", "clocks", clocks(kStreamed)},
       {"graph.chain_clocks", "clocks", clocks(kChain)},
+      {"graph.timed_clocks", "clocks",
+       with([](GraphBench& given, Nanoseconds) { return given.TimedClocksPerTask(kResident); })},
       {"graph.tasks_per_s", "million/s",
        with([](GraphBench& given, Nanoseconds budget) -> StatusOr<double> {
          ASSIGN_OR_RETURN(const double seconds, given.RunSeconds(kStreamed, budget));

@@ -1,12 +1,15 @@
 """Task graphs in Python: ttfd.graph, and the names of PTO's runtime."""
 
+import collections
+import json
+import sys
 import time
 
 import numpy as np
 import pytest
 
 import ttfd
-from conftest import KERNELS, join, start_thread
+from conftest import KERNELS, SOURCE, join, start_thread
 from test_errors import refusal
 from ttfd import pto_runtime
 from ttfd.graph import Graph, Scratch
@@ -48,6 +51,79 @@ def test_tasks_run_with_their_arguments_on_workers_of_their_class(session, repor
     position = graph.enqueue()
     session.queue.wait(position)
     assert graph.report().blocks == 1 and graph.report().clocks > 0
+
+
+def slice_at(slices, event):
+    """The slice that an arrow's end is bound to: the last one of its thread that has begun, if it has not ended."""
+    begun = [one for one in slices[event["pid"], event["tid"]] if one["ts"] <= event["ts"]]
+    return begun[-1] if begun and event["ts"] < begun[-1]["ts"] + begun[-1]["dur"] else None
+
+
+def test_a_timeline_is_a_trace_that_keeps_the_formats_rules(session, report, tmp_path):
+    buffer, kernel = report
+    graph = Graph(session, classes={"VECTOR": (1, 0, 8, 0), "CUBE": [(0, 3, 3, 3)]})
+    vector, cube = graph.function("add", kernel), graph.function("mul", kernel, on="CUBE")
+    for task in range(REPORTS):
+        graph.add(cube if task % 3 == 0 else vector, [buffer, task])
+    edges = [(task - back, task) for task in range(20, REPORTS) for back in (1 + task % 7, 20)]
+    graph.add_edges(edges)
+    timeline = graph.run_with_timeline()
+    timeline.write_trace(tmp_path / "trace.json")
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    names, slices, arrows, counters = {}, collections.defaultdict(list), collections.defaultdict(list), collections.defaultdict(list)
+    for event in trace["traceEvents"]:
+        kind, thread = event["ph"], (event["pid"], event.get("tid", 0))
+        if kind == "M" and event["name"] in ("process_name", "thread_name"):
+            assert thread not in names
+            names[thread] = event["args"]["name"]
+        elif kind == "X":
+            slices[thread].append(event)
+        elif kind in "sf":
+            arrows[event["id"]].append(event)
+        elif kind == "C":
+            counters[event["pid"], event["name"]].append((event["ts"], *event["args"].values()))
+        else:
+            assert (kind, event["name"]) == ("M", "thread_sort_index")
+    assert [names[process, 0] for process in (1, 2)] == ["Vector Workers (8)", "Cube Workers (4)"] and len(names) == 2 + 8 + 4
+    tiles = reports(buffer)[0]
+    seen = []
+    for thread, ones in slices.items():
+        ones.sort(key=lambda one: one["ts"])
+        assert all(before["ts"] + before["dur"] <= after["ts"] + 1e-6 for before, after in zip(ones, ones[1:])), "slices of a thread overlap"
+        for one in ones:
+            seen.append(one["args"]["task"])
+            assert names[thread].endswith("({},{})".format(*tiles[seen[-1]])) and one["name"] == ("add" if seen[-1] % 3 else "mul")
+    assert sorted(seen) == list(range(REPORTS))
+    bound = []
+    for begin, end in arrows.values():
+        assert (begin["ph"], end["ph"], end["bp"]) == ("s", "f", "e") and begin["ts"] <= end["ts"]
+        bound.append(tuple(slice_at(slices, one)["args"]["task"] for one in (begin, end)))
+    assert sorted(bound) == sorted(set(edges))
+    for (process, name), values in counters.items():
+        workers = {1: 8, 2: 4}[process]
+        assert [time for time, _ in values] == sorted(time for time, _ in values)
+        assert values[-1][1] == {"ready": 0, "idle": workers}[name] and all(0 <= value <= REPORTS for _, value in values)
+        assert name == "ready" or max(value for _, value in values) == workers
+    summary = timeline.summarize()
+    assert trace["otherData"]["tasks"] == summary.tasks == REPORTS and summary.classes[1].workers == 4
+    assert 0 < summary.classes[0].utilization < 1 and summary.clocks == timeline.tasks["end"].max()
+    assert np.array_equal(timeline.tasks["in_class"], [int(task % 3 == 0) for task in range(REPORTS)])
+    assert "No such file" in refusal(timeline.write_trace, tmp_path / "missing" / "trace.json").message
+
+
+def test_ttfdctl_traces_a_run_of_a_command(daemon, tmp_path):
+    path = tmp_path / "trace.json"
+    words = [sys.executable, SOURCE / "client/examples/task_graph.py", KERNELS, "--tasks", "200", "--relaunches", "2"]
+    result = daemon.ctl("graph", "trace", "-o", path, "--run", "3", "--", *words)
+    assert result.returncode == 0, result.stderr
+    assert "verified" in result.stdout and "200 tasks in " in result.stdout and "ALL" in result.stdout
+    assert len([one for one in json.loads(path.read_text())["traceEvents"] if one["ph"] == "X"]) == 200
+    summary = json.loads(daemon.ctl("graph", "trace", "--json", "-o", path, "--", *words).stdout.partition("host\n{")[2].join(["{", ""]))
+    assert summary["tasks"] == 4 and summary["file"] == str(path)  # run 1 is the formula
+    for command, code in (["true"], 1), (["sh", "-c", "exit 7"], 7):
+        result = daemon.ctl("graph", "trace", "-o", path, "--", *command)
+        assert result.returncode == code and "has not written the timeline of run 1 of a graph" in result.stderr
+    assert not path.exists()
 
 
 def test_the_host_runs_the_same_graph(session, report):

@@ -221,7 +221,7 @@ def test_profile_shows_whose_functions_harts_run(daemon, tmp_path):
     ([], "no command was given; see ttfdctl --help"),
     (["sessions", "terminate"], "SESSION is required; see ttfdctl sessions terminate --help"),
     (["--timeout", "0", "status"], "--timeout: '0' is not a number from 0.001 to 86400; see ttfdctl status --help"),
-    (["status", "--", "x"], "only lease takes words after --; see ttfdctl --help"),
+    (["status", "--", "x"], "only lease and graph trace take words after --; see ttfdctl --help"),
     (["lease", "--tiles", "0,0"], "lease needs a command after --; see ttfdctl lease --help")])
 def test_wrong_command_lines_get_one_line(daemon, words, message):
     result = daemon.ctl(*words)

@@ -54,7 +54,7 @@ TEST(GraphDescription, KeepsTheFirstMistake) {
               HasSubstr("task 2 'f' has 17 arguments; at most 16 are allowed"));
   EXPECT_THAT(
       mistake([](D& g, Function f) { g.Add(f, {}, {.after = {}, .on = "CUBE"}); }),
-      HasSubstr("task 2 'f': class 'CUBE' has no workers; the graph has WORKERS (129 workers)"));
+      HasSubstr("task 2 'f': class 'CUBE' has no workers; the graph has ALL (129 workers)"));
   EXPECT_THAT(mistake([](D& g, Function) { g.AddFunction("g", 1, {.on = "CUBE", .host = {}}); }),
               HasSubstr("function 'g': class 'CUBE' has no workers"));
   EXPECT_THAT(mistake([](D& g, Function) { g.AddEdge({1}, {2}); }),

@@ -110,6 +110,15 @@ const client::LaunchRequest& CardGraph::LaunchAs(uint32_t run) {
   return launch_;
 }
 
+client::LaunchRequest CardGraph::TimedLaunchAs(uint32_t run, const client::Buffer& log) {
+  client::LaunchRequest launch = LaunchAs(run);
+  std::vector<uint32_t> schedule = schedule_;
+  schedule[offsetof(layout::ScheduleWords, timed) / 4] = 1;
+  launch.Common(kScheduler, std::move(schedule));
+  launch.Address(kWorker, offsetof(layout::WorkerWords, timeline) / 4, log);
+  return launch;
+}
+
 void CardGraph::SetBuffer(uint32_t index, uint64_t handle) {
   launch_.Address(kWorker, first_buffer_ + index, client::Buffer(nullptr, handle, 0, 0));
 }

@@ -26,6 +26,8 @@ class CardGraph {
   Status Load(const Description& graph, const PackedGraph& packed, client::Queue& queue);
   // REQUIRES Load, as the next. The launch of run number `run`; 0: of one that cannot be cancelled.
   const client::LaunchRequest& LaunchAs(uint32_t run);
+  // The same with a timeline in `log`.
+  client::LaunchRequest TimedLaunchAs(uint32_t run, const client::Buffer& log);
   void SetBuffer(uint32_t index, uint64_t handle);
 
  private:

@@ -6,10 +6,12 @@
 #include "client/graph/src/card_graph.h"
 #include "client/graph/src/description.h"
 #include "client/graph/src/error.h"
+#include "client/graph/src/options.h"
 #include "client/graph/src/order.h"
 #include "client/graph/src/packing.h"
 #include "client/graph/src/placement.h"
 #include "client/graph/src/run_control.h"
+#include "client/graph/src/run_log.h"
 #include "firmware/graph/layout.h"
 
 namespace ttfd::graph {
@@ -20,8 +22,9 @@ static_assert(Graph::kMaxScratchIndex + 1 == layout::kMailbox);
 
 class Graph::State {
  public:
-  State(client::Session& session, GraphOptions given)
-      : options(std::move(given)),
+  State(client::Session& of, GraphOptions given)
+      : session(of),
+        options(std::move(given)),
         placement(options, session.device().grid_x, session.device().grid_y),
         description(placement),
         control(session),
@@ -30,6 +33,7 @@ class Graph::State {
   // Puts the graph on the card as it is described.
   Status Load(client::Queue& queue);
 
+  client::Session& session;
   const GraphOptions options;
   const Placement placement;
   Description description;
@@ -88,10 +92,26 @@ Status Graph::State::Load(client::Queue& queue) {
 Status Graph::Load(client::Queue queue) { return state_->Load(queue); }
 
 Status Graph::Run(client::Queue queue) {
+  if (const std::optional<std::string> path = TraceOfNextRun()) {
+    const Result<Timeline> timeline = RunWithTimeline(queue);
+    return timeline.ok() ? timeline->WriteTrace(*path) : timeline.status();
+  }
   if (Status status = state_->Load(queue); !status.ok()) return status;
   const uint32_t run = state_->control.Begin();
   if (Status status = queue.Launch(state_->card.LaunchAs(run)); !status.ok()) return status;
   return state_->control.StatusOf(run, queue);
+}
+
+Result<Timeline> Graph::RunWithTimeline(client::Queue queue) {
+  State& state = *state_;
+  if (Status status = state.Load(queue); !status.ok()) return status;
+  const Result<RunLog> log = RunLog::Make(state.session, state.description.tasks().size(), queue);
+  if (!log.ok()) return log.status();
+  const uint32_t run = state.control.Begin();
+  Status status = queue.Launch(state.card.TimedLaunchAs(run, log->buffer()));
+  if (status.ok()) status = state.control.StatusOf(run, queue);
+  if (!status.ok()) return status;
+  return log->Read(state.description, state.placement, state.session.device().clock_hz, queue);
 }
 
 Result<client::Position> Graph::Enqueue(client::Queue queue) {

@@ -41,7 +41,7 @@ Placement::Placement(const GraphOptions& options, uint32_t grid_x, uint32_t grid
     return;
   }
   std::vector<ClassOptions> classes = options.classes;
-  if (classes.empty()) classes = {{"WORKERS", AllBut(scheduler_, grid_x, grid_y)}};
+  if (classes.empty()) classes = {{"ALL", AllBut(scheduler_, grid_x, grid_y)}};
   for (const ClassOptions& one : classes) {
     status_ = AddClass(one, grid_y);
     if (!status_.ok()) return;

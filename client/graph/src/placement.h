@@ -22,6 +22,8 @@ class Placement {
   client::Core scheduler() const { return scheduler_; }
   // Number of a class's ready list.
   std::optional<uint32_t> Find(const std::string& name) const;
+  // Name of the class of a ready list.
+  const std::string& NameOf(uint32_t list) const { return classes_[list].name; }
   // "VECTOR (48 workers), MATRIX (24 workers)".
   std::string Names() const;
 

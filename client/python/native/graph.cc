@@ -173,6 +173,11 @@ void BindRuns(py::class_<Graph>& bound) {
            [](Graph& g, const Queue& queue) {
              Check(g.Call([&](graph::Graph& graph) { return graph.Run(queue.client); }));
            })
+      .def("run_with_timeline",
+           [](Graph& g, const Queue& queue) {
+             return Take(
+                 g.Call([&](graph::Graph& graph) { return graph.RunWithTimeline(queue.client); }));
+           })
       .def("enqueue",
            [](Graph& g, const Queue& queue) {
              return Take(g.Call([&](graph::Graph& graph) { return graph.Enqueue(queue.client); }))
@@ -213,9 +218,51 @@ void BindRuns(py::class_<Graph>& bound) {
       });
 }
 
+void BindTimelines(py::module_& module) {
+  py::class_<graph::Timeline>(module, "Timeline")
+      .def("write_trace",
+           [](const graph::Timeline& self, const std::string& path) {
+             Check(WithoutGil([&] { return self.WriteTrace(path); }));
+           })
+      // Tasks, clocks, clocks a task, tasks a second; of each class its name, workers, tasks, utilization.
+      .def("summarize",
+           [](const graph::Timeline& self) {
+             const graph::TimelineSummary all = self.Summarize();
+             py::list classes;
+             for (const auto& one : all.classes) {
+               classes.append(py::make_tuple(one.name, one.workers, one.tasks, one.utilization));
+             }
+             return py::make_tuple(all.tasks, all.clocks, all.clocks_per_task, all.tasks_per_second,
+                                   classes);
+           })
+      // The bytes of the Timeline::Tasks.
+      .def("tasks",
+           [](const graph::Timeline& self) {
+             return py::bytes(reinterpret_cast<const char*>(self.tasks.data()),
+                              self.tasks.size() * sizeof(graph::Timeline::Task));
+           })
+      // Names and tiles.
+      .def_property_readonly("classes",
+                             [](const graph::Timeline& self) {
+                               py::list classes;
+                               for (const auto& one : self.classes) {
+                                 py::list tiles;
+                                 for (const client::Core& tile : one.workers) {
+                                   tiles.append(py::make_tuple(tile.x, tile.y));
+                                 }
+                                 classes.append(py::make_tuple(one.name, tiles));
+                               }
+                               return classes;
+                             })
+      .def_readonly("functions", &graph::Timeline::functions)
+      .def_readonly("edges", &graph::Timeline::edges)
+      .def_readonly("clock_hz", &graph::Timeline::clock_hz);
+}
+
 }  // namespace
 
 void BindGraphs(py::module_& module) {
+  BindTimelines(module);
   py::class_<Graph> bound(module, "Graph");
   bound.def(py::init(&MakeGraph))
       .def("add_function", &AddFunction)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+import os
 import reprlib
 from typing import Any, Iterable, Mapping, NoReturn, TypeVar
 
@@ -57,6 +58,11 @@ def text(value: object, field: str) -> str:
     if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" or character == "\0" for character in value):
         refuse_value(value, field, "a str of Unicode characters without surrogates and NUL")
     return value
+
+
+def path(value: object, field: str) -> str:
+    """A path, as a text."""
+    return text(os.fspath(value) if isinstance(value, os.PathLike) else value, field)
 
 
 def callback(value: object, field: str) -> None:

@@ -19,6 +19,7 @@ the graph, such as a cycle, is raised by `run`, and names tasks. docs/task-graph
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 from typing import Any, Callable, Mapping, Sequence, Union
 
@@ -73,11 +74,68 @@ class Report:
     rounds: int
 
 
+@dataclasses.dataclass(frozen=True)
+class ClassSummary:
+    """A class in a timeline. utilization: part of the workers' time in which they were in tasks, 0 to 1."""
+
+    name: str
+    workers: int
+    tasks: int
+    utilization: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """A timeline in numbers. clocks: from the begin of the first task to the end of the last. tasks_per_second: at the card's
+    clock."""
+
+    tasks: int
+    clocks: int
+    clocks_per_task: float
+    tasks_per_second: float
+    classes: tuple[ClassSummary, ...]
+
+
+_TASK = np.dtype({"names": ["begin", "end", "function", "in_class", "worker"], "formats": ["u8", "u8", "u4", "u4", "u4"],
+                  "offsets": [0, 8, 16, 20, 24], "itemsize": 32})
+
+
+class Timeline:
+    """When and where the tasks of a run were, by `Graph.run_with_timeline`.
+
+    tasks: an array by task, with fields begin and end, in clocks since the begin of the first task; function, an index in
+    functions; in_class, an index in classes; worker, an index in the tiles of that class. classes: (name, tiles (x, y)).
+    functions: names. edges: pairs of tasks, before and after. clock_hz: of the card.
+    """
+
+    def __init__(self, native: _native.Timeline) -> None:
+        self._native = native
+        self.tasks: np.ndarray = np.frombuffer(native.tasks(), _TASK)
+        self.classes = native.classes
+        self.functions = native.functions
+        self.edges: np.ndarray = np.array(native.edges, dtype=np.uint32).reshape(-1, 2)
+        self.clock_hz = native.clock_hz
+
+    def __repr__(self) -> str:
+        return f"<ttfd.graph.Timeline {len(self.tasks)} tasks>"
+
+    def summarize(self) -> Summary:
+        """The timeline in numbers."""
+        *numbers, classes = self._native.summarize()
+        return Summary(*numbers, tuple(ClassSummary(*one) for one in classes))
+
+    def write_trace(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file in Chrome's trace event format, for ui.perfetto.dev: a process for each class, a thread for each worker, a
+        slice for each task, an arrow for each edge, and for each class counters of tasks that are ready and of workers that are
+        idle. An existing file is replaced once the new one is whole."""
+        self._native.write_trace(check.path(path, "path"))
+
+
 class Graph:
     """A graph in a session.
 
     scheduler: the tile that schedules, and runs no task. classes: workers by name; a class has whole groups of 16 workers, of
-    which there are 14. None: one class "WORKERS" of all other workers. timeout: longest run in seconds; 0: the daemon's kernel
+    which there are 14. None: one class "ALL" of all other workers. timeout: longest run in seconds; 0: the daemon's kernel
     timeout. Any thread may use a graph; calls take turns, and a host form must not call its graph.
     """
 
@@ -148,8 +206,12 @@ class Graph:
         """Runs the graph on a queue, the session's if none is given, and waits until all tasks have ended."""
         self._native.run(self._queue(queue))
 
+    def run_with_timeline(self, queue: Queue | None = None) -> Timeline:
+        """The same, with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end."""
+        return Timeline(self._native.run_with_timeline(self._queue(queue)))
+
     def enqueue(self, queue: Queue | None = None) -> Position:
-        """The same without waiting."""
+        """`run` without waiting."""
         used = self._queue(queue)
         return Position(used.id, self._native.enqueue(used))
 

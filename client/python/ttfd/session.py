@@ -21,16 +21,12 @@ _KEEPALIVE_MS = 30_000
 _Made = TypeVar("_Made")
 
 
-def _path(value: object, field: str) -> str:
-    return check.text(os.fspath(value) if isinstance(value, os.PathLike) else value, field)
-
-
 def _tls_options(tls: Mapping[str, Any] | None) -> tuple[str, str, str, str, int]:
     if tls is not None and (not isinstance(tls, Mapping) or not all(name in _TLS_NAMES for name in tls)):
         check.refuse_value(tls, "tls", f"a dict with keys of {', '.join(_TLS_NAMES)}")
     given = dict(tls or {})
     keepalive_ms = check.integer(given.pop("keepalive_ms", _KEEPALIVE_MS), "tls.keepalive_ms", (1 << 31) - 1, smallest=1)
-    texts = {name: _path(value, f"tls.{name}") for name, value in given.items() if value is not None}
+    texts = {name: check.path(value, f"tls.{name}") for name, value in given.items() if value is not None}
     ca, certificate, key, server_name = (texts.get(name, "") for name in _TLS_NAMES[:4])
     return ca, certificate, key, server_name, keepalive_ms
 
@@ -64,7 +60,7 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
     if lease is not None:
         check.one(lease, Lease, "lease")
     return Session(_native.connect(
-        "" if address is None else _path(address, "address"), check.text(client_name, "hello.client_name"),
+        "" if address is None else check.path(address, "address"), check.text(client_name, "hello.client_name"),
         max(1, check.integer(weight, "hello.weight")), _PRIORITIES.index(priority) + 1,
         check.milliseconds(connect_timeout, "connect_timeout"), check.milliseconds(call_timeout, "call_timeout"),
         max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls),
@@ -194,7 +190,7 @@ class Session:
         """
         name = check.text(name, "load_kernel.name")
         if isinstance(elf, (str, os.PathLike)):
-            path = _path(elf, "load_kernel.elf")
+            path = check.path(elf, "load_kernel.elf")
             name = name or os.path.basename(path)
             return Kernel(self._make(self._native.load_kernel_file, path, name), name)
         if not isinstance(elf, (bytes, bytearray, memoryview)):
@@ -206,7 +202,7 @@ class Session:
         "_trisc1.elf" and "_trisc2.elf"."""
         if not isinstance(path, (str, os.PathLike)):
             check.refuse_value(path, "load_kernels.path", "a path")
-        stem = _path(path, "load_kernels.path")
+        stem = check.path(path, "load_kernels.path")
         return ComputeKernel([self.load_kernel(f"{stem}_trisc{number}.elf") for number in range(3)])
 
     def create_program(self, kernels: Sequence[KernelUse | ComputeUse], circular_buffers: Sequence[CircularBuffer] = (),

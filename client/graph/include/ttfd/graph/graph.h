@@ -33,6 +33,7 @@
 
 #include "ttfd/graph/argument.h"
 #include "ttfd/graph/host.h"
+#include "ttfd/graph/timeline.h"
 #include "ttfd/session.h"
 
 namespace ttfd::graph {
@@ -67,7 +68,7 @@ struct GraphOptions {
   // The tile of the scheduler. It runs no tasks.
   client::Core scheduler = {0, 0};
   // No worker may be in two classes, and the scheduler's tile in none. At most 14 groups of 16 workers, of which each
-  // class has whole ones. Empty: one class "WORKERS" of all other workers of the device.
+  // class has whole ones. Empty: one class "ALL" of all other workers of the device.
   std::vector<ClassOptions> classes = {};
   std::vector<ScratchOptions> scratch = {};
   // Longest run, as LaunchRequest::Timeout; unset: the kernel timeout of the session or the daemon.
@@ -124,7 +125,9 @@ class Graph {
   // INVALID_ARGUMENT: a mistake in a call, a cycle (both name tasks), or more than the card's limits. Else errors of
   // Queue::Launch.
   Status Run(client::Queue queue);
-  // The same without waiting.
+  // The same, with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end.
+  Result<Timeline> RunWithTimeline(client::Queue queue);
+  // Run without waiting.
   Result<client::Position> Enqueue(client::Queue queue);
   // The launch of the graph as it is now, for Queue::RecordTrace. Replays of it cannot be cancelled.
   Result<client::LaunchRequest> Launch(client::Queue queue);
