@@ -1,7 +1,9 @@
 // The embedded ELF files of task graphs.
 #include "firmware/graph/elfs.h"
 
-#define TTFD_GRAPH_KERNELS(visit) visit(scheduler) visit(streamer) visit(worker)
+#define TTFD_GRAPH_KERNELS(visit)                                                              \
+  visit(scheduler) visit(streamer) visit(worker) visit(follower_ncrisc) visit(follower_trisc0) \
+      visit(follower_trisc1) visit(follower_trisc2)
 
 #define TTFD_KERNEL(name)                            \
   extern const std::byte graph_elf_##name##_begin[]; \

@@ -32,10 +32,11 @@ inline constexpr uint32_t kJoin = kWorkerWords;  // Record::list of a record wit
 struct Call {
   // 1 + number of the function. 0: a join, which ends when it is ready. Or one of the next.
   uint8_t function;
-  uint8_t arguments;  // how many
+  uint8_t arguments;  // how many; kNcriscPart and kComputePart of a function with these parts
   uint16_t buffers;   // bit i: argument i is an index into the graph's buffers
 };
 static_assert(sizeof(Call) == 4);
+inline constexpr uint8_t kNcriscPart = 0x40, kComputePart = 0x80;
 inline constexpr uint8_t kClock = 254;  // the worker replies at once: ClockMessage
 inline constexpr uint8_t kStop = 255;   // the worker's kernel ends
 
@@ -122,6 +123,7 @@ struct ScheduleWords {
   uint32_t control;  // address of the Control in L1
   uint32_t run;      // number, for Control::cancelled; 0: cannot be cancelled
   uint32_t words;    // of completion bits: each has the workers of one ready list
+  uint32_t parts;    // kNcriscPart and kComputePart: followers that there are
   uint32_t timed;    // 1: with a timeline
   uint8_t list[(kWorkerWords + 3) / 4 * 4];  // by word
   // uint16_t tiles[words * kWorkersPerWord] follow: the workers, PackTile.
@@ -139,6 +141,12 @@ struct WorkerWords {
   // uint8_t numbers[4 * map_words] follow, by tile, row by row: the worker's place in ScheduleWords' tiles. Then the
   // addresses of the graph's buffers.
 };
+// Common words of the followers of a hart.
+struct FollowerWords {
+  uint8_t callable
+      [kFunctions];  // by function: the number of its part among the program's callable kernels
+};
+
 // Words of a launch that are the addresses of buffers, at most.
 constexpr uint32_t MaxBuffers(uint32_t map_words) {
   return 256 - static_cast<uint32_t>(sizeof(WorkerWords) / 4) - map_words;
@@ -157,6 +165,9 @@ constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
 // Records name successors by 16 bits.
 inline constexpr uint32_t kMostWindowBlocks = kSuccessorUnit * 0x10000 / kBlockBytes;
 
+// Semaphores of a worker's tile, by hart: what its follower is to do, as function, or kStop, and 256 * offset of the
+// mailbox slot that has the task. The follower makes it 0 when it has done so.
+//
 // Semaphores of the scheduler's tile. Bit b of word w is flipped when the worker's slot b / kWorkersPerWord has become
 // free.
 inline constexpr uint32_t kLoaded = kWorkerWords;  // blocks that the streamer has brought

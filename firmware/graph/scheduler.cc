@@ -373,6 +373,7 @@ class Scheduler {
   void StopWorkers() {
     alignas(16) static layout::Record stop;
     stop.call.function = layout::kStop;
+    stop.call.arguments = static_cast<uint8_t>(given_.parts);
     internal::SettleStores(L1AddressOf(&stop.call));
     ready_[0] = L1AddressOf(&stop);
     stop.next = ready_[0];  // as many as are wanted

@@ -24,7 +24,8 @@ class Worker {
     const Position own = OwnPosition();
     const auto* const numbers = reinterpret_cast<const uint8_t*>(&words + 1);
     number_ = numbers[own.y * words.columns + own.x];
-    done_ = Semaphore(0).address() + 16 * (number_ / layout::kWorkersPerWord);
+    followers_ = Semaphore(0).address();
+    done_ = followers_ + kSemaphoreStride * (number_ / layout::kWorkersPerWord);
     const uint32_t mailbox = CircularBuffer(layout::kMailbox).address();
     for (uint32_t i = 0; i != layout::kMailboxSlots; ++i) {
       slots_[i] = {mailbox + i * layout::kSentBytes + kCallOffset,
@@ -41,26 +42,40 @@ class Worker {
       next = slot == &slots_[0] ? &slots_[1] : &slots_[0];
       const uint32_t call = fw::Load(slot->call);
       const uint32_t function = call & 0xFF;
+      const uint32_t parts = call & kParts;
       if (function >= layout::kClock) [[unlikely]] {
-        if (function == layout::kStop) return;
+        if (function == layout::kStop) {
+          if (parts != 0) BeginParts(parts, function, slot);
+          return;
+        }
         ReplyToClock(slot);
         continue;
       }
-      TakeArguments(slot->call - kCallOffset + kArgumentsOffset, call >> 8 & 0xFF, call >> 16);
+      TakeArguments(slot->call - kCallOffset + kArgumentsOffset, call >> 8 & kCountMask,
+                    call >> 16);
       const uint32_t task = fw::Load(slot->call - kCallOffset + offsetof(layout::Record, task));
       task_.Set(task);
       [[maybe_unused]] const uint64_t begin = kTimed ? WallClock() : 0;
+      if (parts != 0) [[unlikely]] {
+        BeginParts(parts, function, slot);
+      }
       caller_.Call(function - 1);
+      task_.Clear();  // followers have notes of their own
+      if (parts != 0) [[unlikely]] {
+        AwaitParts();
+      }
       [[maybe_unused]] const uint64_t end = kTimed ? WallClock() : 0;
-      task_.Clear();
       Free(slot);
       if constexpr (kTimed) WriteTime(task, begin, end - begin);
     }
   }
 
  private:
+  static constexpr uint32_t kSemaphoreStride = sizeof(ttfd::abi::SemaphoreWord);
   static constexpr uint32_t kCallOffset = offsetof(layout::Record, call);
   static constexpr uint32_t kArgumentsOffset = offsetof(layout::Record, arguments);
+  static constexpr uint32_t kCountMask = layout::kNcriscPart - 1;  // of Call::arguments
+  static constexpr uint32_t kParts = (layout::kNcriscPart | layout::kComputePart) << 8;
 
   // A slot of the mailbox.
   struct Slot {
@@ -82,6 +97,28 @@ class Worker {
     Increment({scheduler_, done_}, slot->flip);
     slot->flip = -slot->flip;
   }
+
+  // Lets followers call their parts of the function of the task in a slot, or end.
+  [[gnu::noinline]] void BeginParts(uint32_t parts, uint32_t function, const Slot* slot) {
+    const uint32_t call = function | (slot->call - slots_[0].call) << 8;
+    fw::Fence();  // the task's arguments are stored first
+    if ((parts & layout::kNcriscPart << 8) != 0) fw::Store(FollowerOf(hw::kNcrisc), call);
+    if ((parts & layout::kComputePart << 8) == 0) return;
+    for (uint32_t hart = hw::kTrisc0; hart <= hw::kTrisc2; ++hart) {
+      fw::Store(FollowerOf(hart), call);
+    }
+  }
+  [[gnu::noinline]] void AwaitParts() const {
+    fw::WaitForMemory(ttfd::abi::kWaypointSemaphore, [this] {
+      uint32_t left = 0;
+      for (uint32_t hart = hw::kNcrisc; hart <= hw::kTrisc2; ++hart) {
+        left |= fw::Load(FollowerOf(hart));
+      }
+      return left == 0;
+    });
+  }
+  // L1 address of its semaphore.
+  uint32_t FollowerOf(uint32_t hart) const { return followers_ + hart * kSemaphoreStride; }
 
   [[gnu::noinline]] void ReplyToClock(Slot* slot) {
     const uint64_t now = WallClock();
@@ -167,8 +204,9 @@ class Worker {
   const InterleavedBuffer timeline_;
   Caller caller_;
   Note task_{ttfd::abi::NoteKind('t', 'a', 's', 'k')};
-  uint32_t number_;  // this worker's
-  uint32_t done_;    // L1 address of the word of completion bits
+  uint32_t followers_;  // L1 address of the first semaphore
+  uint32_t number_;     // this worker's
+  uint32_t done_;       // L1 address of the word of completion bits
   Slot slots_[layout::kMailboxSlots];
   uint64_t clock_ = 0;  // of the last ClockMessage
   uint32_t given_ = 0;  // arguments of the last task, if they were many

@@ -19,11 +19,11 @@ STYLE = """
   .grid { stroke: #bbb; stroke-width: 0.5; }
   .edge { stroke: #555; stroke-width: 0.6; opacity: 0.5; }
   .line { fill: none; stroke: #555; stroke-width: 1; }
-  .f0 { fill: #0b6bcb; } .f1 { fill: #c2410c; } .f2 { fill: #2e7d32; } .f3 { fill: #7b3fb5; } .f4 { fill: #9a7b00; }
+  .f0 { fill: #0b6bcb; } .f1 { fill: #c2410c; } .f2 { fill: #2e7d32; } .f3 { fill: #7b3fb5; } .f4 { fill: #9a7b00; } .f5 { fill: #00838f; }
   @media (prefers-color-scheme: dark) {
     text { fill: #ddd; }
     .grid { stroke: #555; } .edge, .line { stroke: #bbb; }
-    .f0 { fill: #6cb2ff; } .f1 { fill: #ff9d5c; } .f2 { fill: #7fd486; } .f3 { fill: #c79bff; } .f4 { fill: #e0c04d; }
+    .f0 { fill: #6cb2ff; } .f1 { fill: #ff9d5c; } .f2 { fill: #7fd486; } .f3 { fill: #c79bff; } .f4 { fill: #e0c04d; } .f5 { fill: #5fd3df; }
   }
 """
 
@@ -35,7 +35,7 @@ class Picture:
         self.slices = [event for event in events if event["ph"] == "X"]
         self.end = max(one["ts"] + one["dur"] for one in self.slices)
         functions = list(dict.fromkeys(one["name"] for one in self.slices))
-        self.color = {name: f"f{i % 5}" for i, name in enumerate(functions)}
+        self.color = {name: f"f{i % 6}" for i, name in enumerate(functions)}
         self.names = {(event["pid"], event.get("tid", 0)): event["args"]["name"] for event in events if event["ph"] == "M" and "name" in event["args"]}
         self.counters: dict[tuple[int, str], list[tuple[float, int]]] = collections.defaultdict(list)
         self.arrows: dict[int, list[dict]] = collections.defaultdict(list)
@@ -95,8 +95,10 @@ class Picture:
             self.text(self.x(self.end * quarter / 4), self.y + 14, f"{self.end * quarter / 4:.1f} us", 'text-anchor="middle"')
         self.y += 32
         for i, (name, color) in enumerate(self.color.items()):
-            self.parts.append(f'<rect class="{color}" x="{LEFT + 110 * i}" y="{self.y - 9:.1f}" width="10" height="10"/>')
-            self.text(LEFT + 110 * i + 15, self.y, name)
+            x = 20 + 120 * (i % 6)
+            self.y += 16 if i != 0 and i % 6 == 0 else 0
+            self.parts.append(f'<rect class="{color}" x="{x}" y="{self.y - 9:.1f}" width="10" height="10"/>')
+            self.text(x + 15, self.y, name)
         self.y += 10
 
     def svg(self) -> str:

@@ -99,5 +99,27 @@ TEST(GraphHangs, NameTheTaskAndLeaveOthersGraphsRight) {
   EXPECT_GT(right, runs / 2);
 }
 
+// The kernel for BRISC of that task has returned, and waits for the one in the engine.
+TEST(GraphHangs, NameTheTaskWhoseEngineWaits) {
+  const ClientDaemon daemon({}, "[hangs]\nquarantine_hangs = 0\n");
+  client::Session session = Connect(daemon, "hanging");
+  const client::Kernel empty = Load(session, "empty");
+  const std::string path = KernelPath("task_stop_engine_trisc0");
+  const auto engine =
+      session.LoadKernels(path.substr(0, path.size() - std::string("_trisc0.elf").size()));
+  ASSERT_TRUE(engine.ok()) << engine.status().ToString();
+  for (uint32_t seed = 1; seed <= Seeds(); ++seed) {
+    std::mt19937 random(seed);
+    const auto stopping = static_cast<uint32_t>(random() % 1000);
+    graph::Graph graph(session, OnRows(0, 3));
+    const graph::Function function = graph.AddFunction(
+        "stop", empty, {.on = {}, .host = {}, .ncrisc = nullptr, .compute = &*engine});
+    for (uint32_t task = 0; task < 1000; ++task) graph.Add(function, {task == stopping ? 1 : 0});
+    const std::string error = graph.Run(session.queue()).ToString();
+    EXPECT_THAT(
+        error, HasSubstr(" hung in task " + std::to_string(stopping) + " at task_stop_engine.cc:"));
+  }
+}
+
 }  // namespace
 }  // namespace ttfd::testing::graph_hang_test

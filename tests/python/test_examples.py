@@ -85,6 +85,12 @@ def test_task_graphs_match_the_host_in_both_languages(daemon, place, python):
         assert result.returncode == 0 and "verified: all values are those of the host" in result.stdout, result.stdout + result.stderr
 
 
+def test_tasks_of_the_engine_match_the_operations(daemon, place, python, tmp_path):
+    result = run(daemon, *python("task_softmax.py"), place, "--tiles", 3, 2, 2, "--trace", tmp_path / "trace.json")
+    assert result.returncode == 0 and "verified: all values are those of the operations" in result.stdout, result.stdout + result.stderr
+    assert "MATRIX: 12 tasks on 8 workers" in result.stdout and (tmp_path / "trace.json").stat().st_size > 10_000
+
+
 def test_running_sums_match_in_both_languages_also_for_more_blocks_than_slots(daemon, place, python):
     for program in ([place / "running_sums"], python("running_sums.py")):
         for blocks in (1, 25):

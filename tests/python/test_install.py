@@ -29,8 +29,8 @@ EXPECTED = [
 ]
 UNIT = "lib/systemd/system/ttfd.service"
 KERNELS = {"blur_edge", "chain_reader", "chain_writer", "sha256_chunks", "task_add", "task_add_scalar", "task_mix",
-           "task_multiply", "tile_reader", "tile_report", "tile_writer", "vector_add"}
-COMPUTE_KERNELS = {"chain_compute", "tile_math"}
+           "task_multiply", "task_tile_reader", "task_tile_writer", "tile_reader", "tile_report", "tile_writer", "vector_add"}
+COMPUTE_KERNELS = {"chain_compute", "task_exp", "task_matmul", "task_row_expand", "task_row_reduce", "tile_math"}
 ELFS = KERNELS | {f"{name}_trisc{i}" for name in COMPUTE_KERNELS for i in range(3)}
 
 

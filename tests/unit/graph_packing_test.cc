@@ -59,10 +59,11 @@ TEST(GraphDescription, KeepsTheFirstMistake) {
               HasSubstr("function 'g': class 'CUBE' has no workers"));
   EXPECT_THAT(mistake([](D& g, Function) { g.AddEdge({1}, {2}); }),
               HasSubstr("an edge from task 1 'f' to task 2; the graph has 2 tasks"));
-  EXPECT_THAT(mistake([](D& g, Function) {
-                for (int i = 0; i < 64; ++i) g.AddFunction("g", 1, {});
-              }),
-              HasSubstr("function 'g' is one more than the 64 that a graph may have"));
+  EXPECT_THAT(
+      mistake([](D& g, Function) {
+        for (int i = 0; i < 64; ++i) g.AddFunction("g", 1, {});
+      }),
+      HasSubstr("with function 'g' the graph's functions have 65 kernels; at most 64 are allowed"));
 }
 
 TEST(GraphPlacement, PutsEachClassIntoWordsOfItsOwn) {

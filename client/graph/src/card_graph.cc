@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "client/graph/src/error.h"
@@ -12,8 +13,18 @@
 namespace ttfd::graph {
 namespace {
 
-// In the order of the launch's arguments.
+// In the order of the launch's arguments. Followers come next.
 enum KernelIndex : uint32_t { kScheduler, kStreamer, kWorker };
+
+// By hart, the worker's followers behind it.
+constexpr const char* kOwnNames[] = {"scheduler",       "streamer",        "worker",
+                                     "follower_ncrisc", "follower_trisc0", "follower_trisc1",
+                                     "follower_trisc2"};
+constexpr client::Processor kProcessors[] = {client::Processor::kBrisc, client::Processor::kNcrisc,
+                                             client::Processor::kTrisc0, client::Processor::kTrisc1,
+                                             client::Processor::kTrisc2};
+static_assert(std::size(kProcessors) == Description::kHarts);
+static_assert(std::size(kOwnNames) == kWorker + Description::kHarts);
 
 // A structure of words and the list that follows it, as the words of a launch.
 template <typename Words, typename Element>
@@ -35,7 +46,7 @@ uint32_t CardGraph::WindowBlocks() const {
 
 Status CardGraph::LoadOwnKernels() {
   std::vector<client::Kernel> kernels;
-  for (const char* const name : {"scheduler", "streamer", "worker"}) {
+  for (const char* const name : kOwnNames) {
     Result<client::Kernel> kernel =
         session_.LoadKernel(GraphElf(name), std::string("graph ") + name);
     if (!kernel.ok()) return kernel.status();
@@ -44,6 +55,27 @@ Status CardGraph::LoadOwnKernels() {
   if (Status status = control_.Allocate(placement_.scheduler()); !status.ok()) return status;
   own_ = std::move(kernels);
   return {};
+}
+
+void CardGraph::AddFunctions(const Description& graph, client::ProgramBuilder* builder) {
+  const std::vector<client::CoreRange>& workers = placement_.cores();
+  const std::vector<Description::FunctionEntry>& functions = graph.functions();
+  followers_.clear();
+  for (uint32_t hart = 0; hart < Description::kHarts; ++hart) {
+    Follower follower;
+    bool has_parts = false;
+    // Kernels for BRISC come first: the worker has them by the functions' numbers.
+    for (size_t i = 0; i < functions.size(); ++i) {
+      if (functions[i].kernels[hart] == 0) continue;
+      const client::Kernel kernel(nullptr, functions[i].kernels[hart]);
+      follower.words.callable[i] =
+          static_cast<uint8_t>(builder->AddCallable(kernel, kProcessors[hart], workers));
+      has_parts = hart != 0;
+    }
+    if (!has_parts) continue;
+    follower.kernel = builder->AddKernel(own_[kWorker + hart], kProcessors[hart], workers);
+    followers_.push_back(follower);
+  }
 }
 
 Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
@@ -56,10 +88,7 @@ Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
   builder.AddKernel(own_[kScheduler], client::Processor::kBrisc, scheduler);
   builder.AddKernel(own_[kStreamer], client::Processor::kNcrisc, scheduler);
   builder.AddKernel(own_[kWorker], client::Processor::kBrisc, workers);
-  for (const Description::FunctionEntry& function : graph.functions()) {
-    builder.AddCallable(client::Kernel(nullptr, function.kernel), client::Processor::kBrisc,
-                        workers);
-  }
+  AddFunctions(graph, &builder);
   // The first one: it has one address on all tiles.
   builder.AddCircularBuffer(layout::kMailbox, layout::kMailboxPages, layout::kSentBytes, all);
   builder.AddCircularBuffer(layout::kWindow, window + 1, layout::kBlockBytes, scheduler);
@@ -82,6 +111,7 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
   schedule.window = packed.window;
   schedule.reach = packed.reach;
   schedule.words = placement_.words();
+  schedule.parts = graph.parts();
   std::copy(placement_.lists().begin(), placement_.lists().end(), schedule.list);
   layout::WorkerWords worker{};
   worker.blocks = packed.blocks;
@@ -102,6 +132,9 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
   launch_.Common(kWorker, std::move(words));
   launch_.Address(kWorker, offsetof(layout::WorkerWords, records) / 4, records_);
   for (uint32_t i = 0; i < graph.buffers().size(); ++i) SetBuffer(i, graph.buffers()[i]);
+  for (const Follower& one : followers_) {
+    launch_.Common(one.kernel, WordsOf(one.words, std::vector<uint32_t>()));
+  }
 }
 
 const client::LaunchRequest& CardGraph::LaunchAs(uint32_t run) {

@@ -8,6 +8,7 @@
 #include "client/graph/src/packing.h"
 #include "client/graph/src/placement.h"
 #include "client/graph/src/run_control.h"
+#include "firmware/graph/layout.h"
 #include "ttfd/session.h"
 
 namespace ttfd::graph {
@@ -32,6 +33,8 @@ class CardGraph {
 
  private:
   Status LoadOwnKernels();
+  // Adds followers, where there are parts for their harts, and the kernels of the functions.
+  void AddFunctions(const Description& graph, client::ProgramBuilder* builder);
   Status MakeProgram(const Description& graph, uint32_t window);
   void MakeLaunch(const Description& graph, const PackedGraph& packed);
 
@@ -39,7 +42,14 @@ class CardGraph {
   const Placement& placement_;
   const GraphOptions& options_;
   RunControl& control_;
-  std::vector<client::Kernel> own_;  // scheduler, streamer, worker
+  // The follower of a hart, if the graph has one.
+  struct Follower {
+    uint32_t kernel = 0;  // index in the program
+    layout::FollowerWords words = {};
+  };
+
+  std::vector<client::Kernel> own_;  // in the order of their names, kOwnNames
+  std::vector<Follower> followers_;
   client::Program program_;
   size_t functions_ = 0;  // of the program
   uint32_t window_ = 0;   // blocks that its scheduler has space for

@@ -24,14 +24,36 @@ uint32_t Description::ListOf(const std::string& name, uint32_t fallback, const s
 
 Function Description::AddFunction(std::string name, uint64_t kernel, FunctionOptions options) {
   const Function function{static_cast<uint32_t>(functions_.size())};
-  if (functions_.size() == Graph::kMaxFunctions) {
-    Note("function", "function '" + name + "' is one more than the " +
-                         std::to_string(Graph::kMaxFunctions) + " that a graph may have");
+  FunctionEntry entry;
+  entry.kernels[0] = kernel;
+  if (options.ncrisc != nullptr) entry.kernels[1] = options.ncrisc->handle();
+  for (size_t i = 0; options.compute != nullptr && i < 3; ++i) {
+    entry.kernels[2 + i] = options.compute->kernels()[i].handle();
+  }
+  for (const uint64_t one : entry.kernels) kernels_ += one != 0 ? 1 : 0;
+  if (kernels_ > Graph::kMaxKernels) {
+    Note("function", "with function '" + name + "' the graph's functions have " +
+                         std::to_string(kernels_) + " kernels; at most " +
+                         std::to_string(Graph::kMaxKernels) + " are allowed");
     return function;
   }
-  const uint32_t list = ListOf(options.on, 0, "function '" + name + "'");
-  functions_.push_back({std::move(name), kernel, list, std::move(options.host)});
+  entry.list = ListOf(options.on, 0, "function '" + name + "'");
+  entry.name = std::move(name);
+  entry.host = std::move(options.host);
+  functions_.push_back(std::move(entry));
   return function;
+}
+
+uint8_t Description::PartsOf(uint32_t function) const {
+  const std::array<uint64_t, kHarts>& kernels = functions_[function].kernels;
+  return static_cast<uint8_t>((kernels[1] != 0 ? layout::kNcriscPart : 0) |
+                              (kernels[2] != 0 ? layout::kComputePart : 0));
+}
+
+uint8_t Description::parts() const {
+  uint8_t parts = 0;
+  for (uint32_t i = 0; i < functions_.size(); ++i) parts |= PartsOf(i);
+  return parts;
 }
 
 Task Description::Add(Function function, std::span<const Argument> arguments,

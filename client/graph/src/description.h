@@ -1,6 +1,7 @@
 // The functions, tasks and edges of a graph, as its calls described them. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,10 +16,12 @@ namespace ttfd::graph {
 
 class Description {
  public:
+  static constexpr uint32_t kHarts = 5;  // BRISC, NCRISC, TRISC0 to TRISC2
   struct FunctionEntry {
     std::string name;
-    uint64_t kernel = 0;  // handle
-    uint32_t list = 0;    // class
+    // Handles by hart; 0: none.
+    std::array<uint64_t, kHarts> kernels = {};
+    uint32_t list = 0;  // class
     HostFunction host;
   };
   struct TaskEntry {
@@ -47,6 +50,9 @@ class Description {
   std::span<const uint32_t> Arguments(const TaskEntry& task) const {
     return std::span(words_).subspan(task.first_word, task.arguments);
   }
+  // Bits of layout::Call::arguments for the harts besides BRISC on which a function has kernels, or any function.
+  uint8_t PartsOf(uint32_t function) const;
+  uint8_t parts() const;
   // "7 'matmul'".
   std::string NameOf(uint32_t task) const;
   // The first mistake in a call, or OK.
@@ -63,6 +69,7 @@ class Description {
 
   const Placement& placement_;
   std::vector<FunctionEntry> functions_;
+  uint32_t kernels_ = 0;  // of all functions
   std::vector<TaskEntry> tasks_;
   std::vector<uint32_t> words_;  // of all arguments
   std::vector<Edge> edges_;

@@ -17,7 +17,7 @@
 namespace ttfd::graph {
 
 static_assert(Graph::kMaxArguments == layout::kArguments);
-static_assert(Graph::kMaxFunctions == layout::kFunctions);
+static_assert(Graph::kMaxKernels == layout::kFunctions);
 static_assert(Graph::kMaxScratchIndex + 1 == layout::kMailbox);
 
 class Graph::State {

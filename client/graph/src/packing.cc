@@ -105,7 +105,9 @@ class Packer {
     const Description::TaskEntry& entry = graph_.tasks()[task];
     layout::Record& record = records_of_[position_[task]];
     record.task = task;
-    record.call = {static_cast<uint8_t>(entry.function + 1), entry.arguments, entry.buffers};
+    record.call = {static_cast<uint8_t>(entry.function + 1),
+                   static_cast<uint8_t>(entry.arguments | graph_.PartsOf(entry.function)),
+                   entry.buffers};
     record.list = entry.list;
     const std::span<const uint32_t> arguments = graph_.Arguments(entry);
     uint32_t* to = record.arguments;

@@ -95,12 +95,23 @@ graph::HostFunction HostOf(const py::object& host) {
   };
 }
 
+// `compute`: handles of the three kernels, or none. `ncrisc`: 0 is none.
 uint32_t AddFunction(Graph& self, std::string name, uint64_t kernel, std::string on,
-                     py::object host) {
+                     py::object host, const std::vector<uint64_t>& compute, uint64_t ncrisc) {
+  const client::Kernel reader(nullptr, ncrisc);
+  client::ComputeKernel engine;
+  graph::FunctionOptions options{.on = std::move(on),
+                                 .host = HostOf(self.Keep(std::move(host))),
+                                 .ncrisc = ncrisc != 0 ? &reader : nullptr,
+                                 .compute = nullptr};
+  if (compute.size() == 3) {
+    engine = client::ComputeKernel({client::Kernel(nullptr, compute[0]),
+                                    client::Kernel(nullptr, compute[1]),
+                                    client::Kernel(nullptr, compute[2])});
+    options.compute = &engine;
+  }
   return self.With([&](graph::Graph& graph) {
-    return graph
-        .AddFunction(std::move(name), client::Kernel(nullptr, kernel),
-                     {.on = std::move(on), .host = HostOf(self.Keep(std::move(host)))})
+    return graph.AddFunction(std::move(name), client::Kernel(nullptr, kernel), std::move(options))
         .number;
   });
 }

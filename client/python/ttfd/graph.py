@@ -29,7 +29,7 @@ import numpy.typing as npt
 from ttfd import _native, check
 from ttfd.arguments import core_ranges, format_number, to_word, word_array
 from ttfd.queue import Queue
-from ttfd.resources import Buffer, Kernel, Program
+from ttfd.resources import Buffer, ComputeKernel, Kernel, Program
 from ttfd.session import Session
 from ttfd.types import Arguments, Cores, Launch, Position
 
@@ -159,17 +159,21 @@ class Graph:
     def __repr__(self) -> str:
         return f"<ttfd.graph.Graph {self.tasks} tasks, {self.edges} edges>"
 
-    def function(self, name: str, kernel: Kernel, on: str = "", host: Callable[..., None] | None = None) -> Function:
+    def function(self, name: str, kernel: Kernel, on: str = "", host: Callable[..., None] | None = None,
+                 ncrisc: Kernel | None = None, compute: ComputeKernel | None = None) -> Function:
         """A function: its name in messages, its kernel, the class of its tasks (the first if none is given).
 
-        host: what it does, for `run_on_host`; it gets the arguments of a task, arrays in place of buffers.
+        host: what it does, for `run_on_host`; it gets the arguments of a task, arrays in place of buffers. ncrisc, compute:
+        kernels that run together with that for BRISC, with the same arguments: for NCRISC, and for the Tensix engine (by
+        `Session.load_kernels`). A task ends when all of them have.
         """
         check.callback(host, "host")
-        given = check.live(check.one(kernel, Kernel, "kernel"), Kernel, "kernel")
-        self._kernels.append(given)
+        given = self._live(kernel, "kernel")
+        reader = 0 if ncrisc is None else self._live(ncrisc, "ncrisc").handle
+        engine = [] if compute is None else [self._live(one, "compute").handle for one in check.one(compute, ComputeKernel, "compute").kernels]
         memory = self._memory  # not self: the native graph keeps the function
         call = None if host is None else lambda words: host(*[word if word >= 0 else memory[-word] for word in words])
-        return Function(self._native.add_function(check.text(name, "name"), given.handle, check.text(on, "on"), call))
+        return Function(self._native.add_function(check.text(name, "name"), given.handle, check.text(on, "on"), call, engine, reader))
 
     def add(self, function: Function, arguments: Sequence[Argument], after: Sequence[Task] = (), on: str = "") -> Task:
         """A task: at most 16 arguments, words as in `ttfd.Arguments` or buffers; tasks that end before it starts; its class."""
@@ -256,6 +260,10 @@ class Graph:
         finally:
             self._memory.clear()
             self._on_host.release()
+
+    def _live(self, kernel: Kernel, field: str) -> Kernel:
+        self._kernels.append(check.live(kernel, Kernel, field))
+        return kernel
 
     def _handle(self, buffer: Buffer, field: str) -> int:
         handle = check.live(buffer, Buffer, field).handle

@@ -10,13 +10,13 @@ namespace ttfd::kernel {
 
 namespace internal {
 
-// L1 address of this hart's words, by the offset of a field of LaunchArguments.
-inline uint32_t ArgumentsAddress(uint32_t field) {
+// L1 address of a hart's words, by the offset of a field of LaunchArguments.
+inline uint32_t ArgumentsAddress(uint32_t field, uint32_t hart = kHart) {
   return ConfigAddress() + MessageHalf(offsetof(abi::LaunchMessage, arguments) +
-                                       kHart * sizeof(abi::LaunchArguments) + field);
+                                       hart * sizeof(abi::LaunchArguments) + field);
 }
-inline uint32_t CommonArgumentsAddress() {
-  return ArgumentsAddress(offsetof(abi::LaunchArguments, common_offset));
+inline uint32_t CommonArgumentsAddress(uint32_t hart = kHart) {
+  return ArgumentsAddress(offsetof(abi::LaunchArguments, common_offset), hart);
 }
 
 }  // namespace internal

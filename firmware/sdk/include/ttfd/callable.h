@@ -24,15 +24,15 @@ class Caller {
   // The called kernels' arguments lie where `count` of this kernel's common arguments do, at least one, from number
   // `first` on. They are what the launch gave until SetArgument.
   [[gnu::always_inline]] Caller(uint32_t first, uint32_t count)
-      : message_(internal::Context().launch_message_address),
-        offsets_(firmware::Load(message_ + kOffsets)),
-        counts_(firmware::Load(message_ + kCounts)) {
+      : Caller(internal::CommonArgumentsAddress() + 4 * first, count, internal::ConfigAddress()) {
     internal::RequireGiven<abi::kCommonArgument>(first + count - 1);
-    const uint32_t common = offsets_ & 0xFFFF, config = internal::ConfigAddress();
-    called_offsets_ = common | (common + 4 * first) << 16;
-    called_counts_ = count << 16;
-    arguments_ = config + common + 4 * first;
-    callables_ = config + internal::MessageHalf(offsetof(abi::LaunchMessage, callable_offset));
+  }
+  // The same with the common arguments of the kernel that the program started on another hart of this tile, which must
+  // have as many: several harts call kernels with the same arguments.
+  [[gnu::always_inline]] static Caller WithArgumentsOf(uint32_t hart, uint32_t first,
+                                                       uint32_t count) {
+    return Caller(internal::CommonArgumentsAddress(hart) + 4 * first, count,
+                  internal::ConfigAddress());
   }
 
   // Sets argument `index`, below `count`, of the kernels called from now on.
@@ -60,13 +60,22 @@ class Caller {
       offsetof(abi::LaunchMessage, arguments) + kHart * sizeof(abi::LaunchArguments);
   static constexpr uint32_t kCounts = kOffsets + offsetof(abi::LaunchArguments, common_count);
 
+  [[gnu::always_inline]] Caller(uint32_t arguments, uint32_t count, uint32_t config)
+      : message_(internal::Context().launch_message_address),
+        offsets_(firmware::Load(message_ + kOffsets)),
+        counts_(firmware::Load(message_ + kCounts)),
+        called_offsets_((offsets_ & 0xFFFF) | (arguments - config) << 16),
+        called_counts_(count << 16),
+        arguments_(arguments),
+        callables_(config + internal::MessageHalf(offsetof(abi::LaunchMessage, callable_offset))) {}
+
   const uint32_t message_;  // L1 address of the launch message
   const uint32_t offsets_;
   const uint32_t counts_;
-  uint32_t called_offsets_;
-  uint32_t called_counts_;
-  uint32_t arguments_;  // L1 address
-  uint32_t callables_;  // L1 address
+  const uint32_t called_offsets_;
+  const uint32_t called_counts_;
+  const uint32_t arguments_;  // L1 address
+  const uint32_t callables_;  // L1 address
 };
 
 }  // namespace ttfd::kernel

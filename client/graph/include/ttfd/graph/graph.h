@@ -12,8 +12,9 @@
 //   graph::Task v = graph.Add(mul, {c, d, e, 128 * 128}, {.after = {t, u}});
 //   client::Status status = graph.Run(session.queue());     // any number of times
 //
-// A function is an ordinary kernel, unchanged: the task's arguments are its Argument(i). It runs on one worker and has
-// no common arguments. Those that it reads and a task does not give are 0.
+// A function is an ordinary kernel, unchanged, or one and others for further harts of the tile, which share circular
+// buffers (GraphOptions::scratch): the task's arguments are their Argument(i). It runs on one worker and has no common
+// arguments. Those that it reads and a task does not give are 0. It leaves circular buffers empty.
 //
 // A graph is a program and two buffers of the session: an upload when it has changed, then one launch a run. A launch
 // loads all that it changes anew, so that a run that was cancelled or lost leaves nothing to repair.
@@ -78,6 +79,10 @@ struct GraphOptions {
 struct FunctionOptions {
   std::string on = {};     // class of its tasks; empty: the first
   HostFunction host = {};  // what it does, for RunOnHost
+  // Kernels that run together with that for BRISC, with the same arguments: for NCRISC, and for the Tensix engine. A
+  // task ends when all of them have. Null: none.
+  const client::Kernel* ncrisc = nullptr;
+  const client::ComputeKernel* compute = nullptr;
 };
 
 struct TaskOptions {
@@ -96,7 +101,8 @@ struct RunReport {
 class Graph {
  public:
   static constexpr uint32_t kMaxArguments = 16;  // of a task
-  static constexpr uint32_t kMaxFunctions = 64;
+  static constexpr uint32_t kMaxKernels =
+      64;  // of all functions; one for the Tensix engine counts as three
   static constexpr uint32_t kMaxScratchIndex = 29;  // the graph has those above
 
   // The session outlives the graph.
@@ -105,7 +111,7 @@ class Graph {
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
-  // `kernel` was built for BRISC, and exists while the graph may change. `name` is for messages.
+  // `kernel` was built for BRISC. It and those of `options` exist while the graph may change. `name` is for messages.
   Function AddFunction(std::string name, const client::Kernel& kernel,
                        FunctionOptions options = {});
   Task Add(Function function, std::span<const Argument> arguments, const TaskOptions& options = {});
