@@ -137,6 +137,31 @@ function(ttfd_library)
   _ttfd_record_layer(${ARG_NAME} "${ARG_DEPS}" "${ARG_HDRS};${ARG_SRCS}")
 endfunction()
 
+# ttfd_installed_library(NAME ttfd_graph EXPORT graph [OUTPUT ttfd_graph] DEPS ttfd_client_shared PRIVATE ...): the installed
+# form of a library, a shared one of the same objects as target NAME_shared and as ttfd::EXPORT of find_package(ttfd). It
+# shows the symbols that libOUTPUT.map lists and the headers of include/ttfd.
+function(ttfd_installed_library)
+  cmake_parse_arguments(ARG "" "NAME;EXPORT;OUTPUT" "DEPS;PRIVATE" ${ARGN})
+  if(NOT ARG_OUTPUT)
+    set(ARG_OUTPUT ${ARG_NAME})
+  endif()
+  set(shared ${ARG_NAME}_shared)
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/lib${ARG_OUTPUT}.map)
+  add_library(${shared} SHARED $<TARGET_OBJECTS:${ARG_NAME}>)
+  ttfd_compile_options(${shared})
+  target_compile_features(${shared} PUBLIC cxx_std_20)
+  target_include_directories(${shared}
+    PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${shared} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE})
+  target_link_options(${shared} PRIVATE LINKER:--version-script=${map})
+  set_property(TARGET ${shared} APPEND PROPERTY LINK_DEPENDS ${map})
+  set_target_properties(${shared} PROPERTIES
+    OUTPUT_NAME ${ARG_OUTPUT} EXPORT_NAME ${ARG_EXPORT} VERSION ${PROJECT_VERSION} SOVERSION 0)
+  add_dependencies(ttfd_install ${shared})
+  install(TARGETS ${shared} EXPORT ttfd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY include/ttfd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()
+
 # ttfd_program(NAME ttfd SRCS main.cc DEPS ... PACKAGES ... [NO_TSAN])
 function(ttfd_program)
   cmake_parse_arguments(ARG "NO_TSAN" "NAME" "SRCS;DEPS;PACKAGES" ${ARGN})

@@ -20,6 +20,7 @@ namespace {
 constexpr int kCannotRun = 126;  // as shells have it
 constexpr int kNoSuchCommand = 127;
 constexpr int kSignalled = 128;
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // Process that the signals that end this process are passed on to. Before the fork: 0.
 std::atomic<pid_t> child_of_signals{0};
@@ -42,7 +43,7 @@ void PassSignalsOn() {
   struct sigaction action = {};
   action.sa_sigaction = PassOn;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int number : kSignals) {
     sigaction(number, &action, nullptr);
   }
 }
@@ -108,6 +109,8 @@ int RunChild(std::vector<std::string> command,
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  child_of_signals.store(0);
+  for (const int number : kSignals) signal(number, SIG_DFL);
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 

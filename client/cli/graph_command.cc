@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -16,29 +19,52 @@
 namespace ttfd::cli {
 namespace {
 
-// The field "otherData" of the file, without keeping its events in memory; null: it has none.
+// The field "otherData" of the file, which libttfd_graph writes on the first line, before the events; null: it has
+// none.
 Json ReadSummary(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const auto keep = [](int depth, Json::parse_event_t event, Json& parsed) {
-    return !(depth == 1 && event == Json::parse_event_t::key && parsed == "traceEvents");
-  };
-  const Json all = Json::parse(file, keep, /*allow_exceptions=*/false);
-  return all.is_object() && all.contains("otherData") ? all["otherData"] : Json();
+  std::string line;
+  std::getline(file, line);
+  if (!line.empty() && line.back() == ',') line.back() = '}';
+  Json all = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  return all.is_object() && all["otherData"].is_object() ? all["otherData"] : Json();
+}
+
+// A field of the summary; 0: it has none.
+double NumberIn(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
 void PrintSummary(const Json& summary, const std::string& path) {
   std::vector<std::vector<std::string>> rows = {{"CLASS", "WORKERS", "TASKS", "UTILIZATION"}};
-  for (const Json& one : summary.value("classes", Json::array())) {
-    rows.push_back({one.value("name", std::string()), std::to_string(one.value("workers", 0)),
-                    std::to_string(one.value("tasks", uint64_t{0})),
-                    fmt::format("{:.1f} %", 100 * one.value("utilization", 0.0))});
+  const auto classes = summary.find("classes");
+  for (const Json& one : classes != summary.end() ? *classes : Json::array()) {
+    const auto name = one.find("name");
+    rows.push_back({name != one.end() && name->is_string() ? name->get<std::string>() : "?",
+                    fmt::format("{:.0f}", NumberIn(one, "workers")),
+                    fmt::format("{:.0f}", NumberIn(one, "tasks")),
+                    fmt::format("{:.1f} %", 100 * NumberIn(one, "utilization"))});
   }
   PrintTable(rows);
   PrintLine(fmt::format(
-      "{} tasks in {} clocks: {:.1f} clocks a task, {:.2f} million tasks a second",
-      summary.value("tasks", uint64_t{0}), summary.value("clocks", uint64_t{0}),
-      summary.value("clocks_per_task", 0.0), summary.value("tasks_per_second", 0.0) / 1e6));
+      "{:.0f} tasks in {:.0f} clocks: {:.1f} clocks a task, {:.2f} million tasks a second",
+      NumberIn(summary, "tasks"), NumberIn(summary, "clocks"), NumberIn(summary, "clocks_per_task"),
+      NumberIn(summary, "tasks_per_second") / 1e6));
   PrintLine(fmt::format("{} is for ui.perfetto.dev", path));
+}
+
+// Why no file can be written there; empty: one can. Removes one that is there.
+std::string MakeSpace(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return "it is no regular file";
+  }
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return std::strerror(errno);
+  std::fclose(file);
+  std::filesystem::remove(path, error);
+  return error ? error.message() : "";
 }
 
 }  // namespace
@@ -46,9 +72,8 @@ void PrintSummary(const Json& summary, const std::string& path) {
 int TraceGraph(const Common& common, const GraphTraceArguments& arguments) {
   std::error_code error;
   const std::string path = std::filesystem::absolute(arguments.output, error).string();
-  if (!error) std::filesystem::remove(path, error);
-  if (error) {
-    PrintMessage(fmt::format("cannot write {}: {}", arguments.output, error.message()));
+  if (const std::string why = error ? error.message() : MakeSpace(path); !why.empty()) {
+    PrintMessage(fmt::format("cannot write {}: {}", arguments.output, why));
     return kFailed;
   }
   std::map<std::string, std::string> variables = {

@@ -348,10 +348,11 @@ int Main(int argc, char** argv) {
     const bool is_error = error.get_exit_code() != 0;  // else --help or --version
     return is_error ? Usage(Problem(app, error)) : app.exit(error);
   }
-  const std::string name = app.get_subcommands().front()->get_name();
-  if ((name == "lease" || name == "graph") == command.empty()) {
+  const bool traces = app.got_subcommand("graph");
+  if ((traces || app.got_subcommand("lease")) == command.empty()) {
     return Usage(command.empty()
-                     ? fmt::format("{0} needs a command after --; see ttfdctl {0} --help", name)
+                     ? fmt::format("{0} needs a command after --; see ttfdctl {0} --help",
+                                   traces ? "graph trace" : "lease")
                      : "only lease and graph trace take words after --; see ttfdctl --help");
   }
   return parsed.run();

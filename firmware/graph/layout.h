@@ -30,7 +30,7 @@ inline constexpr uint32_t kJoin = kWorkerWords;  // Record::list of a record wit
 
 // Record::call: what a worker is to do.
 struct Call {
-  // 1 + number of the function. 0: a join, which ends when it is ready. Or one of the next.
+  // 1 + number of the function. 0: a join, which ends when it is ready. Or kClock or kStop.
   uint8_t function;
   uint8_t arguments;  // how many; kNcriscPart and kComputePart of a function with these parts
   uint16_t buffers;   // bit i: argument i is an index into the graph's buffers
@@ -134,8 +134,9 @@ struct WorkerWords {
   uint32_t records;    // as above
   uint32_t blocks;     // as above: extensions lie behind them
   uint32_t scheduler;  // PackTile
-  uint32_t timeline;   // address of the DRAM buffer; 0: none
-  uint16_t columns;    // of the worker grid
+  uint32_t
+      timeline;  // address of the DRAM buffer, if the launch has one: then ClockMessages come first
+  uint16_t columns;  // of the worker grid
   uint16_t map_words;
   uint32_t arguments[kArguments];  // space for those of the running task
   // uint8_t numbers[4 * map_words] follow, by tile, row by row: the worker's place in ScheduleWords' tiles. Then the
@@ -166,7 +167,7 @@ constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
 inline constexpr uint32_t kMostWindowBlocks = kSuccessorUnit * 0x10000 / kBlockBytes;
 
 // Semaphores of a worker's tile, by hart: what its follower is to do, as function, or kStop, and 256 * offset of the
-// mailbox slot that has the task. The follower makes it 0 when it has done so.
+// mailbox slot that has the task. The follower makes it 0 when its part has ended.
 //
 // Semaphores of the scheduler's tile. Bit b of word w is flipped when the worker's slot b / kWorkersPerWord has become
 // free.

@@ -15,11 +15,9 @@ namespace {
 class Worker {
  public:
   explicit Worker(const layout::WorkerWords& words)
-      : buffers_(L1AddressOf(&words + 1) + 4u * words.map_words),
-        extensions_(words.blocks),
-        records_(words.records, layout::kBlockBytes),
+      : words_(words),
+        buffers_(L1AddressOf(&words + 1) + 4u * words.map_words),
         scheduler_(TileAt({words.scheduler & 0xFF, words.scheduler >> 8})),
-        timeline_(words.timeline, layout::kBlockBytes),
         caller_(offsetof(layout::WorkerWords, arguments) / 4, layout::kArguments) {
     const Position own = OwnPosition();
     const auto* const numbers = reinterpret_cast<const uint8_t*>(&words + 1);
@@ -33,9 +31,16 @@ class Worker {
     }
   }
 
+  // Lets the scheduler send tasks: frees all slots at once.
+  void Begin() {
+    uint32_t flips = 0;
+    for (Slot& slot : slots_) flips += Clear(&slot);
+    Increment({scheduler_, done_}, flips);
+  }
+  // Runs tasks until the launch ends: returns false. Without kTimed also until a message shows that the launch has a
+  // timeline: returns true.
   template <bool kTimed>
-  void Run() {
-    for (Slot& slot : slots_) Free(&slot);
+  bool Run() {
     Slot* next = &slots_[0];  // the one that is served first
     for (;;) {
       Slot* const slot = AwaitTask(next);
@@ -46,10 +51,11 @@ class Worker {
       if (function >= layout::kClock) [[unlikely]] {
         if (function == layout::kStop) {
           if (parts != 0) BeginParts(parts, function, slot);
-          return;
+          return false;
         }
         ReplyToClock(slot);
-        continue;
+        if constexpr (kTimed) continue;
+        return true;
       }
       TakeArguments(slot->call - kCallOffset + kArgumentsOffset, call >> 8 & kCountMask,
                     call >> 16);
@@ -60,7 +66,7 @@ class Worker {
         BeginParts(parts, function, slot);
       }
       caller_.Call(function - 1);
-      task_.Clear();  // followers have notes of their own
+      task_.Clear();  // the followers' notes remain until they have ended
       if (parts != 0) [[unlikely]] {
         AwaitParts();
       }
@@ -92,10 +98,13 @@ class Worker {
   }
 
   // Lets the scheduler write to the slot.
-  void Free(Slot* slot) {
+  void Free(Slot* slot) { Increment({scheduler_, done_}, Clear(slot)); }
+  // Empties the slot. Returns what is to be added to the word of completion bits.
+  static uint32_t Clear(Slot* slot) {
     fw::Store(slot->call, 0);
-    Increment({scheduler_, done_}, slot->flip);
-    slot->flip = -slot->flip;
+    const uint32_t flip = slot->flip;
+    slot->flip = -flip;
+    return flip;
   }
 
   // Lets followers call their parts of the function of the task in a slot, or end.
@@ -135,8 +144,10 @@ class Worker {
     }
     clock_ = now;
     if (message.last == 0) return;
-    Write(L1AddressOf(&pair), timeline_.Page(0, number_ * sizeof(pair)), sizeof(pair));
+    Write(L1AddressOf(&pair), Timeline().Page(0, number_ * sizeof(pair)), sizeof(pair));
   }
+
+  InterleavedBuffer Timeline() const { return {words_.timeline, layout::kBlockBytes}; }
 
   [[gnu::noinline]] void WriteTime(uint32_t task, uint64_t begin, uint64_t clocks) {
     alignas(16) static layout::TaskTime time;
@@ -145,8 +156,8 @@ class Worker {
     time.clocks = clocks >> 32 == 0 ? static_cast<uint32_t>(clocks) : ~0u;
     time.worker = 1 + number_;
     Write(L1AddressOf(&time),
-          timeline_.Page(1 + task / layout::kTimesPerPage,
-                         task % layout::kTimesPerPage * sizeof(time)),
+          Timeline().Page(1 + task / layout::kTimesPerPage,
+                          task % layout::kTimesPerPage * sizeof(time)),
           sizeof(time));
   }
 
@@ -192,16 +203,15 @@ class Worker {
     const uint32_t after =
         CircularBuffer(layout::kMailbox).address() + layout::kMailboxSlots * layout::kSentBytes;
     const uint32_t to = (after + kBytes - 1) & ~(kBytes - 1);
-    Read(records_.Page(extensions_ + number / kPerBlock, number % kPerBlock * kBytes), to, kBytes);
+    const InterleavedBuffer records(words_.records, layout::kBlockBytes);
+    Read(records.Page(words_.blocks + number / kPerBlock, number % kPerBlock * kBytes), to, kBytes);
     ReadBarrier();
     return to;
   }
 
-  const uint32_t buffers_;     // L1 address of the table of the buffers' addresses
-  const uint32_t extensions_;  // first page
-  const InterleavedBuffer records_;
+  const layout::WorkerWords& words_;
+  const uint32_t buffers_;    // L1 address of the table of the buffers' addresses
   const uint32_t scheduler_;  // NoC coordinate
-  const InterleavedBuffer timeline_;
   Caller caller_;
   Note task_{ttfd::abi::NoteKind('t', 'a', 's', 'k')};
   uint32_t followers_;  // L1 address of the first semaphore
@@ -215,11 +225,7 @@ class Worker {
 }  // namespace
 
 void kernel_main() {
-  const auto& words = CommonArguments<layout::WorkerWords>();
-  Worker worker(words);
-  if (words.timeline != 0) {
-    worker.Run</*kTimed=*/true>();
-  } else {
-    worker.Run</*kTimed=*/false>();
-  }
+  Worker worker(CommonArguments<layout::WorkerWords>());
+  worker.Begin();
+  if (worker.Run</*kTimed=*/false>()) worker.Run</*kTimed=*/true>();
 }

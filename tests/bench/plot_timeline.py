@@ -111,6 +111,8 @@ class Picture:
 
 
 def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit(__doc__.splitlines()[-1])
     source, target = sys.argv[1:]
     with open(source, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]

@@ -209,6 +209,21 @@ TEST_F(TaskGraphs, HaveTimelines) {
   }
 }
 
+// The log takes the place of the records of the graph as it was, the first buffer of the card.
+TEST_F(TaskGraphs, HaveTimelinesAtAddressZero) {
+  reports_ = Buffer();
+  const Result<Kernel> empty = session_->LoadKernelFile(ttfd::testing::KernelPath("empty"));
+  ASSERT_TRUE(empty.ok()) << empty.status().ToString();
+  Graph graph(*session_);
+  const Function function = graph.AddFunction("empty", *empty);
+  for (uint32_t tasks = 1; tasks <= 4; ++tasks) {
+    graph.Add(function, {});
+    const Result<Timeline> timeline = graph.RunWithTimeline(session_->queue());
+    ASSERT_TRUE(timeline.ok()) << timeline.status().ToString();
+    EXPECT_EQ(timeline->tasks.size(), tasks);
+  }
+}
+
 TEST_F(TaskGraphs, RunOnOtherBuffersAndInRecordings) {
   Graph graph(*session_);
   const Function function = graph.AddFunction("report", kernel_);

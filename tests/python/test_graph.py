@@ -124,6 +124,13 @@ def test_ttfdctl_traces_a_run_of_a_command(daemon, tmp_path):
         result = daemon.ctl("graph", "trace", "-o", path, "--", *command)
         assert result.returncode == code and "has not written the timeline of run 1 of a graph" in result.stderr
     assert not path.exists()
+    directory = daemon.ctl("graph", "trace", "-o", tmp_path, "--", "touch", tmp_path / "ran")
+    missing = daemon.ctl("graph", "trace", "-o", tmp_path / "no/trace.json", "--", "touch", tmp_path / "ran")
+    assert (directory.returncode, missing.returncode) == (1, 1) and not (tmp_path / "ran").exists()
+    assert "it is no regular file" in directory.stderr and "No such file" in missing.stderr
+    for text in "{}", '{"otherData": 1}', '{"otherData": {"classes": 3, "tasks": "x"}},':
+        result = daemon.ctl("graph", "trace", "-o", path, "--", "sh", "-c", f"echo '{text}' > {path}")
+        assert result.returncode in (0, 1) and "terminate" not in result.stderr, result.stderr
 
 
 def test_the_host_runs_the_same_graph(session, report):

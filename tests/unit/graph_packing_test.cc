@@ -55,6 +55,15 @@ TEST(GraphDescription, KeepsTheFirstMistake) {
   EXPECT_THAT(
       mistake([](D& g, Function f) { g.Add(f, {}, {.after = {}, .on = "CUBE"}); }),
       HasSubstr("task 2 'f': class 'CUBE' has no workers; the graph has ALL (129 workers)"));
+  const client::Kernel none;
+  EXPECT_THAT(mistake([](D& g, Function) { g.AddFunction("g", 0, {}); }),
+              HasSubstr("function 'g' has an empty kernel"));
+  EXPECT_THAT(mistake([&](D& g, Function) {
+                FunctionOptions options;
+                options.ncrisc = &none;
+                g.AddFunction("g", 1, options);
+              }),
+              HasSubstr("function 'g' has an empty kernel"));
   EXPECT_THAT(mistake([](D& g, Function) { g.AddFunction("g", 1, {.on = "CUBE", .host = {}}); }),
               HasSubstr("function 'g': class 'CUBE' has no workers"));
   EXPECT_THAT(mistake([](D& g, Function) { g.AddEdge({1}, {2}); }),

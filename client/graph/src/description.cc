@@ -1,6 +1,8 @@
 // The calls that describe a graph.
 #include "client/graph/src/description.h"
 
+#include <algorithm>
+
 #include "client/graph/src/error.h"
 
 namespace ttfd::graph {
@@ -31,6 +33,14 @@ Function Description::AddFunction(std::string name, uint64_t kernel, FunctionOpt
     entry.kernels[2 + i] = options.compute->kernels()[i].handle();
   }
   for (const uint64_t one : entry.kernels) kernels_ += one != 0 ? 1 : 0;
+  const bool is_empty =
+      kernel == 0 || (options.ncrisc != nullptr && entry.kernels[1] == 0) ||
+      (options.compute != nullptr &&
+       std::find(entry.kernels.begin() + 2, entry.kernels.end(), 0) != entry.kernels.end());
+  if (is_empty) {
+    Note("function", "function '" + name + "' has an empty kernel");
+    return function;
+  }
   if (kernels_ > Graph::kMaxKernels) {
     Note("function", "with function '" + name + "' the graph's functions have " +
                          std::to_string(kernels_) + " kernels; at most " +

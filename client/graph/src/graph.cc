@@ -92,11 +92,11 @@ Status Graph::State::Load(client::Queue& queue) {
 Status Graph::Load(client::Queue queue) { return state_->Load(queue); }
 
 Status Graph::Run(client::Queue queue) {
+  if (Status status = state_->Load(queue); !status.ok()) return status;
   if (const std::optional<std::string> path = TraceOfNextRun()) {
     const Result<Timeline> timeline = RunWithTimeline(queue);
     return timeline.ok() ? timeline->WriteTrace(*path) : timeline.status();
   }
-  if (Status status = state_->Load(queue); !status.ok()) return status;
   const uint32_t run = state_->control.Begin();
   if (Status status = queue.Launch(state_->card.LaunchAs(run)); !status.ok()) return status;
   return state_->control.StatusOf(run, queue);

@@ -2,6 +2,7 @@
 #include "ttfd/graph/timeline.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -40,7 +41,8 @@ uint64_t TimeOfRun(const Timeline& timeline) {
   return end;
 }
 
-// Writes the events of a timeline. Processes and threads are numbered from 1: some readers take 0 for the system.
+// Writes the events of a timeline, the summary alone on the first line. Processes and threads are numbered from 1: some
+// readers take 0 for the system.
 class TraceWriter {
  public:
   TraceWriter(const Timeline& timeline, std::FILE* file) : timeline_(timeline), file_(file) {}
@@ -145,9 +147,11 @@ class TraceWriter {
     for (size_t i = 0; i < timeline_.edges.size(); ++i) {
       const Timeline::Task& before = timeline_.tasks[timeline_.edges[i].first];
       const Timeline::Task& after = timeline_.tasks[timeline_.edges[i].second];
-      const uint64_t begin = Nanoseconds(before.begin), end = Nanoseconds(before.end);
+      // Tiles' clocks are compared to some clocks only: none ends before it begins.
+      const uint64_t end = std::min(Nanoseconds(before.end) - 1, Nanoseconds(after.begin));
       PutEvent(R"({{"ph":"s","cat":"edge","name":"edge","id":{},"pid":{},"tid":{},"ts":{}}})",
-               i + 1, before.in_class + 1, ThreadOf(before), Time(std::max(begin + 1, end) - 1));
+               i + 1, before.in_class + 1, ThreadOf(before),
+               Time(std::max(Nanoseconds(before.begin), end)));
       PutEvent(
           R"({{"ph":"f","bp":"e","cat":"edge","name":"edge","id":{},"pid":{},"tid":{},"ts":{}}})",
           i + 1, after.in_class + 1, ThreadOf(after), Time(Nanoseconds(after.begin)));
@@ -240,17 +244,18 @@ TimelineSummary Timeline::Summarize() const {
 }
 
 Status Timeline::WriteTrace(const std::string& path) const {
-  const std::string part = path + ".part";
+  const std::string part = path + "." + std::to_string(getpid()) + ".part";
   std::FILE* const file = std::fopen(part.c_str(), "w");
   if (file == nullptr) return CannotWrite(path, errno);
   TraceWriter(*this, file).Write();
   const bool written = std::ferror(file) == 0;
   const int error = errno;
-  if (std::fclose(file) != 0) return CannotWrite(path, errno);
-  if (!written) return CannotWrite(path, error);
-  std::error_code renamed;
-  std::filesystem::rename(part, path, renamed);
-  return renamed ? CannotWrite(path, renamed.value()) : Status();
+  const bool closed = std::fclose(file) == 0;
+  std::error_code failed(!written ? error : closed ? 0 : errno, std::generic_category());
+  if (!failed) std::filesystem::rename(part, path, failed);
+  if (!failed) return Status();
+  std::remove(part.c_str());
+  return CannotWrite(path, failed.value());
 }
 
 }  // namespace ttfd::graph

@@ -229,6 +229,15 @@ void BindRuns(py::class_<Graph>& bound) {
       });
 }
 
+// As ttfd.graph reads them.
+static_assert(sizeof(graph::Timeline::Task) == 32);
+static_assert(sizeof(std::pair<uint32_t, uint32_t>) == 8);
+
+template <typename Element>
+py::bytes BytesOf(const std::vector<Element>& elements) {
+  return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element)};
+}
+
 void BindTimelines(py::module_& module) {
   py::class_<graph::Timeline>(module, "Timeline")
       .def("write_trace",
@@ -247,11 +256,7 @@ void BindTimelines(py::module_& module) {
                                    classes);
            })
       // The bytes of the Timeline::Tasks.
-      .def("tasks",
-           [](const graph::Timeline& self) {
-             return py::bytes(reinterpret_cast<const char*>(self.tasks.data()),
-                              self.tasks.size() * sizeof(graph::Timeline::Task));
-           })
+      .def("tasks", [](const graph::Timeline& self) { return BytesOf(self.tasks); })
       // Names and tiles.
       .def_property_readonly("classes",
                              [](const graph::Timeline& self) {
@@ -266,7 +271,8 @@ void BindTimelines(py::module_& module) {
                                return classes;
                              })
       .def_readonly("functions", &graph::Timeline::functions)
-      .def_readonly("edges", &graph::Timeline::edges)
+      // The bytes of pairs of numbers of tasks.
+      .def("edges", [](const graph::Timeline& self) { return BytesOf(self.edges); })
       .def_readonly("clock_hz", &graph::Timeline::clock_hz);
 }
 

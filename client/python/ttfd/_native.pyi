@@ -286,15 +286,15 @@ def write_system_description(device: Device, path: str, schema: str = ..., profi
     """Writes the description of a card for the tt-mlir compiler. `schema`: the first digits of its hash; empty: the newest."""
 
 class Timeline:
-    """When and where the tasks of a run were: tasks are structures of 32 bytes."""
+    """When and where the tasks of a run were: tasks are structures of 32 bytes, edges pairs of uint32."""
 
     classes: list[tuple[str, list[tuple[int, int]]]]
     functions: list[str]
-    edges: list[tuple[int, int]]
     clock_hz: int
     def write_trace(self, path: str) -> None: ...
     def summarize(self) -> tuple[int, int, float, float, list[tuple[str, int, int, float]]]: ...
     def tasks(self) -> bytes: ...
+    def edges(self) -> bytes: ...
 
 class Graph:
     """A task graph: words are (word or handle of a buffer, whether it is a handle)."""

@@ -11,7 +11,8 @@
         u = graph.add(add, [c, b, d, 128 * 128], after=[t])
         graph.run()  # any number of times
 
-A function is an ordinary kernel, built for BRISC: the task's arguments are its `Argument(i)`. A task runs when the tasks before
+A function is an ordinary kernel, built for BRISC, or one and others for further harts of the tile: the task's arguments are
+their `Argument(i)`. A task runs when the tasks before
 it have ended, on any worker of its class that has nothing to do. Wrong arguments raise `ttfd.Error` at once; what is wrong with
 the graph, such as a cycle, is raised by `run`, and names tasks. docs/task-graphs.md is the guide.
 """
@@ -103,9 +104,10 @@ _TASK = np.dtype({"names": ["begin", "end", "function", "in_class", "worker"], "
 class Timeline:
     """When and where the tasks of a run were, by `Graph.run_with_timeline`.
 
-    tasks: an array by task, with fields begin and end, in clocks since the begin of the first task; function, an index in
-    functions; in_class, an index in classes; worker, an index in the tiles of that class. classes: (name, tiles (x, y)).
-    functions: names. edges: pairs of tasks, before and after. clock_hz: of the card.
+    tasks: an array by task, with fields begin and end (of the last of its kernels), in clocks since the begin of the first
+    task; function, an index in functions; in_class, an index in classes; worker, an index in the tiles of that class.
+    classes: (name, tiles (x, y)). functions: names. edges: an array of pairs of tasks, before and after, each once. clock_hz: of
+    the card.
     """
 
     def __init__(self, native: _native.Timeline) -> None:
@@ -113,7 +115,7 @@ class Timeline:
         self.tasks: np.ndarray = np.frombuffer(native.tasks(), _TASK)
         self.classes = native.classes
         self.functions = native.functions
-        self.edges: np.ndarray = np.array(native.edges, dtype=np.uint32).reshape(-1, 2)
+        self.edges: np.ndarray = np.frombuffer(native.edges(), np.uint32).reshape(-1, 2)
         self.clock_hz = native.clock_hz
 
     def __repr__(self) -> str:
@@ -211,7 +213,8 @@ class Graph:
         self._native.run(self._queue(queue))
 
     def run_with_timeline(self, queue: Queue | None = None) -> Timeline:
-        """The same, with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end."""
+        """The same, with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end. A run that fails
+        or is cancelled has no timeline."""
         return Timeline(self._native.run_with_timeline(self._queue(queue)))
 
     def enqueue(self, queue: Queue | None = None) -> Position:

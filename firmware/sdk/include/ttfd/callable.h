@@ -27,8 +27,8 @@ class Caller {
       : Caller(internal::CommonArgumentsAddress() + 4 * first, count, internal::ConfigAddress()) {
     internal::RequireGiven<abi::kCommonArgument>(first + count - 1);
   }
-  // The same with the common arguments of the kernel that the program started on another hart of this tile, which must
-  // have as many: several harts call kernels with the same arguments.
+  // The same with common arguments of the kernel that the program started on another hart of this tile: several harts
+  // call kernels with the same arguments. That kernel must have common arguments up to `first` + `count` - 1.
   [[gnu::always_inline]] static Caller WithArgumentsOf(uint32_t hart, uint32_t first,
                                                        uint32_t count) {
     return Caller(internal::CommonArgumentsAddress(hart) + 4 * first, count,

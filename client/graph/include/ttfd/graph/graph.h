@@ -128,10 +128,11 @@ class Graph {
   // Puts the graph on the card, without running it; does nothing if it is there. Errors as of Run.
   Status Load(client::Queue queue);
   // Runs the graph on the queue, whose workers include the graph's; returns when all tasks have ended.
-  // INVALID_ARGUMENT: a mistake in a call, a cycle (both name tasks), or more than the card's limits. Else errors of
-  // Queue::Launch.
+  // INVALID_ARGUMENT: a mistake in a call, a cycle (both name tasks), or more than the card's limits. INTERNAL: the
+  // file that TTFD_GRAPH_TRACE names (docs/ttfdctl.md) cannot be written. Else errors of Queue::Launch.
   Status Run(client::Queue queue);
-  // The same, with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end.
+  // The same, with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end: it takes as
+  // much memory of the host, the timeline 32 bytes a task and 8 an edge. A run that fails or is cancelled has none.
   Result<Timeline> RunWithTimeline(client::Queue queue);
   // Run without waiting.
   Result<client::Position> Enqueue(client::Queue queue);

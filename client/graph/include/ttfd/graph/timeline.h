@@ -34,8 +34,8 @@ struct Timeline {
     std::vector<client::Core> workers = {};
   };
   struct Task {
-    uint64_t begin = 0;  // of its function
-    uint64_t end = 0;
+    uint64_t begin = 0;     // of its function
+    uint64_t end = 0;       // of the last of the function's kernels
     uint32_t function = 0;  // index in functions
     uint32_t in_class = 0;  // index in classes
     uint32_t worker = 0;    // index in its class's workers
@@ -45,14 +45,15 @@ struct Timeline {
   // Writes a file in Chrome's trace event format, for ui.perfetto.dev: a process for each class, a thread for each of
   // its workers, a slice for each task, an arrow for each edge, and for each class counters of tasks that are ready and
   // of workers that are idle. A task is ready from the end of the last task before it until its own begin. Field
-  // "otherData" has the summary. An existing file is replaced once the new one is whole. INTERNAL: cannot be written.
+  // "otherData" has the summary. A file that exists is replaced once the new one is whole. INTERNAL: it cannot be
+  // written.
   client::Status WriteTrace(const std::string& path) const;
 
   uint64_t clock_hz = 0;  // of the card
   std::vector<Class> classes = {};
   std::vector<std::string> functions = {};                // names
   std::vector<Task> tasks = {};                           // by number
-  std::vector<std::pair<uint32_t, uint32_t>> edges = {};  // tasks: before, after
+  std::vector<std::pair<uint32_t, uint32_t>> edges = {};  // tasks: before, after; each once
 };
 
 }  // namespace ttfd::graph
