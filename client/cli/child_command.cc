@@ -77,7 +77,7 @@ std::vector<char*> Pointers(std::vector<std::string>* words) {
 // This process's environment with the variables in place of its own of those names.
 std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& variables) {
   std::vector<std::string> entries;
-  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) entries.push_back(fmt::format("{}={}", name, value));
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text(*entry);
     if (!variables.contains(text.substr(0, text.find('=')))) entries.push_back(text);

@@ -111,7 +111,7 @@ class ComputeTasks : public ttfd::testing::ClientFixture {
 
 void ComputeTasks::Describe(Graph* graph, const Extents& extents, const Tensor& a, const Tensor& b,
                             const Tensor& bias, const Tensor& output) {
-  const auto [rows, inner, columns] = extents;
+  const uint32_t rows = extents.rows, inner = extents.inner, columns = extents.columns;
   const Function product = AddFunction(graph, "matmul", product_, "MATRIX");
   const Function maximum = AddFunction(graph, "rowmax", reduce_, "MATRIX");
   const Function subtract = AddFunction(graph, "rowexpandsub", expand_, "VECTOR");

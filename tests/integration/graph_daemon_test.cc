@@ -172,7 +172,10 @@ TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
   EXPECT_EQ(graph.Run(queue).ToString(), "OK");
 }
 
-// Tiles may count clocks from epochs of their own.
+// Tiles may count clocks from epochs of their own. How far two of them may be off, under weak-memory modes as well, where
+// an exchange of clocks takes longer one way than the other.
+constexpr uint64_t kClockError = 250;
+
 TEST_F(TaskGraphs, HaveTimelines) {
   Graph graph(*session_, {.scheduler = {5, 5},
                           .classes = {{"MATRIX", {{0, 0, 3, 0}}}, {"VECTOR", {{0, 1, 9, 2}}}},
@@ -205,7 +208,7 @@ TEST_F(TaskGraphs, HaveTimelines) {
   EXPECT_EQ(timeline->edges.size(), kReports - 40);
   for (const auto& [before, after] : timeline->edges) {
     EXPECT_EQ(before + 40, after);
-    EXPECT_LE(timeline->tasks[before].end, timeline->tasks[after].begin);
+    EXPECT_LE(timeline->tasks[before].end, timeline->tasks[after].begin + kClockError);
   }
 }
 

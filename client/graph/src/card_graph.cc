@@ -26,12 +26,18 @@ constexpr client::Processor kProcessors[] = {client::Processor::kBrisc, client::
 static_assert(std::size(kProcessors) == Description::kHarts);
 static_assert(std::size(kOwnNames) == kWorker + Description::kHarts);
 
-// A structure of words and the list that follows it, as the words of a launch.
+// A structure of words, and the list that follows it, as the words of a launch.
+template <typename Words>
+std::vector<uint32_t> WordsOf(const Words& words) {
+  std::vector<uint32_t> all(sizeof(Words) / 4);
+  std::memcpy(all.data(), &words, sizeof(Words));
+  return all;
+}
 template <typename Words, typename Element>
 std::vector<uint32_t> WordsOf(const Words& words, const std::vector<Element>& list) {
+  std::vector<uint32_t> all = WordsOf(words);
   const size_t bytes = list.size() * sizeof(Element);
-  std::vector<uint32_t> all((sizeof(Words) + bytes) / 4);
-  std::memcpy(all.data(), &words, sizeof(Words));
+  all.resize(all.size() + bytes / 4);
   std::memcpy(all.data() + sizeof(Words) / 4, list.data(), bytes);
   return all;
 }
@@ -133,7 +139,7 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
   launch_.Address(kWorker, offsetof(layout::WorkerWords, records) / 4, records_);
   for (uint32_t i = 0; i < graph.buffers().size(); ++i) SetBuffer(i, graph.buffers()[i]);
   for (const Follower& one : followers_) {
-    launch_.Common(one.kernel, WordsOf(one.words, std::vector<uint32_t>()));
+    launch_.Common(one.kernel, WordsOf(one.words));
   }
 }
 
