@@ -172,8 +172,8 @@ TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
   EXPECT_EQ(graph.Run(queue).ToString(), "OK");
 }
 
-// Tiles may count clocks from epochs of their own. How far two of them may be off, under weak-memory modes as well, where
-// an exchange of clocks takes longer one way than the other.
+// Tiles may count clocks from epochs of their own. How far two of them may be off, under weak-memory modes as well, in
+// which an exchange of clocks may take longer one way than the other.
 constexpr uint64_t kClockError = 250;
 
 TEST_F(TaskGraphs, HaveTimelines) {
