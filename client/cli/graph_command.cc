@@ -54,7 +54,7 @@ void PrintSummary(const Json& summary, const std::string& path) {
   PrintLine(fmt::format("{} is for ui.perfetto.dev", path));
 }
 
-// Why no file can be written there; empty: one can. Removes one that is there.
+// Removes a file that is there. Returns why none can be written; empty: one can.
 std::string MakeSpace(const std::string& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {

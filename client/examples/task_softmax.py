@@ -1,7 +1,7 @@
 """Example: a matrix product tile by tile and softmax as five tasks a row, as one task graph on the Tensix engines.
 
-The graph works on tensors of ttfd.tensor, and its results have the bits of the operations `linear` and `softmax`. Two classes of
-workers share the tasks: products and reductions on one, the rest on the other.
+The graph works on tensors of ttfd.tensor, and its results equal those of the operations `linear` and `softmax` bit for bit. Products
+and reductions run on one class of workers, the rest on another.
 """
 
 from __future__ import annotations

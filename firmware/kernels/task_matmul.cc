@@ -3,33 +3,27 @@
 //
 // Arguments: 2 how many tiles a row of the first matrix has. Inputs: 0 that row, 1 the column of the second matrix, 2 a
 // tile whose first row is the bias.
-#include <ttfd/compute.h>
+#include "task_tiles.h"
 
+using namespace task_tiles;
 using namespace ttfd::compute;
 using ttfd::kernel::Argument;
 
 void kernel_main() {
-  constexpr uint32_t kLeft = 0, kRight = 1, kBias = 2, kOut = 3;  // circular buffers
   const uint32_t tiles = Argument(2);
-  output_init(kOut);
-  unary_bcast_init_short<BroadcastType::ROW>(kBias);
+  output_init(kOutput);
+  unary_bcast_init_short<BroadcastType::ROW>(kInput2);
   tile_regs_acquire();
-  cb_wait_front(kBias, 1);
-  unary_bcast<BroadcastType::ROW>(kBias, 0, 0);
-  cb_pop_front(kBias, 1);
-  mm_init_short(kLeft, kRight);
+  cb_wait_front(kInput2, 1);
+  unary_bcast<BroadcastType::ROW>(kInput2, 0, 0);
+  cb_pop_front(kInput2, 1);
+  mm_init_short(kInput, kInput1);
   for (uint32_t i = 0; i != tiles; ++i) {
-    cb_wait_front(kLeft, 1);
-    cb_wait_front(kRight, 1);
-    matmul_tiles(kLeft, kRight, 0, 0, 0);
-    cb_pop_front(kLeft, 1);
-    cb_pop_front(kRight, 1);
+    cb_wait_front(kInput, 1);
+    cb_wait_front(kInput1, 1);
+    matmul_tiles(kInput, kInput1, 0, 0, 0);
+    cb_pop_front(kInput, 1);
+    cb_pop_front(kInput1, 1);
   }
-  tile_regs_commit();
-
-  cb_reserve_back(kOut, 1);
-  tile_regs_wait();
-  pack_tile(0, kOut);
-  tile_regs_release();
-  cb_push_back(kOut, 1);
+  Finish();
 }

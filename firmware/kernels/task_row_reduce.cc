@@ -3,22 +3,22 @@
 // have them.
 //
 // Arguments: 2 how many tiles; 15 1: the sum, 0: the maximum.
-#include <ttfd/compute.h>
+#include "task_tiles.h"
 
+using namespace task_tiles;
 using namespace ttfd::compute;
 using ttfd::kernel::Argument;
 
 void kernel_main() {
-  constexpr uint32_t kIn = 0, kOut = 3;  // circular buffers
   const uint32_t tiles = Argument(2);
   const bool sums = Argument(15) != 0;
-  unary_op_init_common(kIn, kOut);
-  copy_tile_init(kIn);
+  unary_op_init_common(kInput, kOutput);
+  copy_tile_init(kInput);
   tile_regs_acquire();
   for (uint32_t i = 0; i != tiles; ++i) {
-    cb_wait_front(kIn, 1);
-    copy_tile(kIn, 0, i == 0 ? 0 : 1);
-    cb_pop_front(kIn, 1);
+    cb_wait_front(kInput, 1);
+    copy_tile(kInput, 0, i == 0 ? 0 : 1);
+    cb_pop_front(kInput, 1);
     if (i == 0) continue;
     if (sums) {
       add_binary_tile(0, 1, 0);
@@ -31,11 +31,5 @@ void kernel_main() {
   } else {
     row_maxima_tile(0);
   }
-  tile_regs_commit();
-
-  cb_reserve_back(kOut, 1);
-  tile_regs_wait();
-  pack_tile(0, kOut);
-  tile_regs_release();
-  cb_push_back(kOut, 1);
+  Finish();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/client_fixture.h"
+#include "tests/support/test_device_text.h"
 #include "ttfd/graph/graph.h"
 
 namespace ttfd::graph::graph_daemon_test {
@@ -46,6 +47,11 @@ class TaskGraphs : public ttfd::testing::ClientFixture {
     return std::span(words_).subspan(task * kWords, kWords);
   }
 
+  const GraphOptions two_classes_ = {
+      .scheduler = {5, 5},
+      .classes = {{"MATRIX", {{0, 0, 3, 0}}}, {"VECTOR", {{0, 1, 9, 2}}}},
+      .scratch = {},
+      .timeout = {}};
   static constexpr uint32_t kReports = 1000;
   Kernel kernel_;
   Buffer reports_;
@@ -53,10 +59,7 @@ class TaskGraphs : public ttfd::testing::ClientFixture {
 };
 
 TEST_F(TaskGraphs, RunTasksOnWorkersOfTheirClass) {
-  Graph graph(*session_, {.scheduler = {5, 5},
-                          .classes = {{"MATRIX", {{0, 0, 3, 0}}}, {"VECTOR", {{0, 1, 9, 2}}}},
-                          .scratch = {},
-                          .timeout = {}});
+  Graph graph(*session_, two_classes_);
   const Function matrix = graph.AddFunction("matrix", kernel_);
   const Function vector = graph.AddFunction("vector", kernel_, {.on = "VECTOR", .host = {}});
   const auto class_of = [](uint32_t task) {
@@ -139,7 +142,9 @@ TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
       *session_,
       {.scheduler = {0, 0}, .classes = {{"ONE", {{1, 0, 1, 0}}}}, .scratch = {}, .timeout = {}});
   const Function function = graph.AddFunction("report", kernel_);
-  for (uint32_t task = 0; task < 10'000; ++task) graph.Add(function, {reports_, task % kReports});
+  // A run takes some 20 ms on the model, and several seconds on the official simulator with a tenth of the tasks.
+  const uint32_t tasks = ttfd::TestSimulator().starts_with("ttsim") ? 5000 : 50'000;
+  for (uint32_t task = 0; task < tasks; ++task) graph.Add(function, {reports_, task % kReports});
   client::Queue queue = session_->queue();
   const client::Queue transfers = *session_->OpenQueue({.kind = client::QueueKind::kTransfer});
   ASSERT_TRUE(graph.Cancel(transfers).ok()) << "of no run";
@@ -156,7 +161,7 @@ TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
   std::atomic<bool> ended = false;
   std::thread canceller([&] {
     while (!ended) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
       EXPECT_TRUE(graph.Cancel(transfers).ok());
     }
   });
@@ -177,10 +182,7 @@ TEST_F(TaskGraphs, AreCancelledWhileTheyRun) {
 constexpr uint64_t kClockError = 250;
 
 TEST_F(TaskGraphs, HaveTimelines) {
-  Graph graph(*session_, {.scheduler = {5, 5},
-                          .classes = {{"MATRIX", {{0, 0, 3, 0}}}, {"VECTOR", {{0, 1, 9, 2}}}},
-                          .scratch = {},
-                          .timeout = {}});
+  Graph graph(*session_, two_classes_);
   const Function matrix = graph.AddFunction("matrix", kernel_);
   const Function vector = graph.AddFunction("vector", kernel_, {.on = "VECTOR", .host = {}});
   for (uint32_t task = 0; task < kReports; ++task) {

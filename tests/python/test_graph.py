@@ -133,6 +133,26 @@ def test_ttfdctl_traces_a_run_of_a_command(daemon, tmp_path):
         assert result.returncode in (0, 1) and "terminate" not in result.stderr, result.stderr
 
 
+def test_tasks_of_the_engine_run_in_recordings_too(session):
+    tile_bytes = ttfd.tile_bytes("float32")
+    graph = Graph(session, scratch=[Scratch(index, 2, tile_bytes, "float32") for index in range(4)])
+    reader, writer = (session.load_kernel(KERNELS / f"task_tile_{name}.elf") for name in ("reader", "writer"))
+    exp = graph.function("exp", writer, ncrisc=reader, compute=session.load_kernels(KERNELS / "task_exp"))
+    given, made = (session.allocate_dram(2 * tile_bytes, tile_bytes) for _ in range(2))
+    values = np.linspace(-1, 1, 2048, dtype=np.float32).reshape(32, 64)
+    given.write(ttfd.to_tiles(values, "float32"))
+    none = [given, 0, 0, 1]
+    graph.add(exp, [given, 0, 2, 1, *none, *none, made, 0, 2])
+    graph.run()
+    first = made.read(np.uint8)
+    assert np.allclose(ttfd.from_tiles(first, values.shape, "float32"), np.exp(values), rtol=1e-5)
+    with session.queue.record_trace([graph.launch()]) as trace:
+        session.queue.fill(made, 0)
+        session.queue.replay(trace)
+        assert np.array_equal(made.read(np.uint8), first)
+    assert refusal(graph.function, "two", writer, compute=ttfd.ComputeKernel([reader, writer])).field == "compute"
+
+
 def test_the_host_runs_the_same_graph(session, report):
     buffer, kernel = report
     order, memory = [], np.zeros(4)

@@ -1,9 +1,11 @@
 // Timelines of task graphs: their summary and their file.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include "tests/support/temporary_folder.h"
@@ -23,6 +25,16 @@ Timeline ThreeTasks() {
           .edges = {{0, 2}, {1, 2}}};
 }
 
+// The file of ThreeTasks, which is the only one that is made.
+std::string Written() {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
+  EXPECT_TRUE(ThreeTasks().WriteTrace(path).ok());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 TEST(Timelines, AreSummarized) {
   const TimelineSummary summary = ThreeTasks().Summarize();
   EXPECT_EQ(summary.tasks, 3u);
@@ -39,11 +51,7 @@ TEST(Timelines, AreSummarized) {
 
 // Times are microseconds. An arrow begins inside the slice of the task before and ends at the begin of the next one's.
 TEST(Timelines, AreWrittenAsTraceEvents) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path() + "/trace.json";
-  ASSERT_TRUE(ThreeTasks().WriteTrace(path).ok());
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = Written();
   for (const char* const line : {
            R"~("M","name":"process_name","pid":1,"args":{"name":"Vector Workers (2)"}})~",
            R"~("M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Vector-1 (2,0)"}})~",
@@ -54,16 +62,12 @@ TEST(Timelines, AreWrittenAsTraceEvents) {
        }) {
     EXPECT_THAT(text, HasSubstr(std::string("\n{\"ph\":") + line));
   }
-  EXPECT_FALSE(std::filesystem::exists(path + ".part"));
 }
 
 TEST(Timelines, HaveCountersOfEachClass) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path() + "/trace.json";
-  ASSERT_TRUE(ThreeTasks().WriteTrace(path).ok());
-  std::ifstream file(path);
+  std::istringstream text(Written());
   std::string counters;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(text, line);) {
     if (line.find(R"("ph":"C")") != std::string::npos) counters += line + "\n";
   }
   // Task 1 is ready from the begin of the run, task 2 from the end of task 1.
@@ -88,6 +92,9 @@ TEST(Timelines, SayWhatCannotBeWritten) {
   const client::Status status = ThreeTasks().WriteTrace("/nowhere/trace.json");
   EXPECT_EQ(status.code(), client::Code::kInternal);
   EXPECT_THAT(status.ToString(), HasSubstr("cannot write /nowhere/trace.json: No such file"));
+  const TemporaryFolder folder;  // a folder of that name
+  EXPECT_FALSE(ThreeTasks().WriteTrace(folder.path()).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "." + std::to_string(getpid()) + ".part"));
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
         graph.run()  # any number of times
 
 A function is an ordinary kernel, built for BRISC, or one and others for further harts of the tile: the task's arguments are
-their `Argument(i)`. A task runs when the tasks before
-it have ended, on any worker of its class that has nothing to do. Wrong arguments raise `ttfd.Error` at once; what is wrong with
-the graph, such as a cycle, is raised by `run`, and names tasks. docs/task-graphs.md is the guide.
+their `Argument(i)`. A task runs when the tasks before it have ended, on any worker of its class that has nothing to do. Wrong
+arguments raise `ttfd.Error` at once; what is wrong with the graph, such as a cycle, is raised by `run`, and names tasks.
+docs/task-graphs.md is the guide.
 """
 
 from __future__ import annotations
@@ -172,7 +172,10 @@ class Graph:
         check.callback(host, "host")
         given = self._live(kernel, "kernel")
         reader = 0 if ncrisc is None else self._live(ncrisc, "ncrisc").handle
-        engine = [] if compute is None else [self._live(one, "compute").handle for one in check.one(compute, ComputeKernel, "compute").kernels]
+        parts = () if compute is None else check.one(compute, ComputeKernel, "compute").kernels
+        if compute is not None and len(parts) != 3:
+            check.refuse(f"compute has {len(parts)} kernels; one of Session.load_kernels has three", "compute")
+        engine = [self._live(one, "compute").handle for one in parts]
         memory = self._memory  # not self: the native graph keeps the function
         call = None if host is None else lambda words: host(*[word if word >= 0 else memory[-word] for word in words])
         return Function(self._native.add_function(check.text(name, "name"), given.handle, check.text(on, "on"), call, engine, reader))
@@ -213,8 +216,8 @@ class Graph:
         self._native.run(self._queue(queue))
 
     def run_with_timeline(self, queue: Queue | None = None) -> Timeline:
-        """The same, with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end. A run that fails
-        or is cancelled has no timeline."""
+        """`run` with a log of 16 bytes a task in DRAM, which workers write and the client reads at the end. A run that fails or
+        is cancelled has no timeline."""
         return Timeline(self._native.run_with_timeline(self._queue(queue)))
 
     def enqueue(self, queue: Queue | None = None) -> Position:
@@ -226,12 +229,12 @@ class Graph:
         """The launch of the graph as it is now, for `Queue.record_trace`. Replays of it cannot be cancelled."""
         program, kernels = self._native.launch(self._queue(queue))
         arguments = []
-        for kernel, words, buffers in kernels:
+        for index, (_, words, buffers) in enumerate(kernels):
             common: list[Argument] = list(words)
             for word, handle in buffers:
                 common[word] = self._buffers.get(handle) or Buffer(_native.Resource(handle), self._session, 0, 0)
-            arguments.append(Arguments(kernel, common))
-        numbers = [range(index, index + 1) for index in range(len(kernels))]
+            arguments.append(Arguments(index, common))
+        numbers = [range(kernel, kernel + 1) for kernel, _, _ in kernels]
         return Launch(Program(_native.Resource(program), numbers, ()), arguments, self._timeout)
 
     def cancel(self, transfers: Queue) -> None:
