@@ -21,11 +21,12 @@ import block
 import chain
 import clients
 import graph
+import llama_layer
 import mlp
 import tile
 from daemon import Failed
 
-DEMOS = {"block": block, "chain": chain, "clients": clients, "graph": graph, "mlp": mlp, "tile": tile}
+DEMOS = {"block": block, "chain": chain, "clients": clients, "graph": graph, "llama-layer": llama_layer, "mlp": mlp, "tile": tile}
 
 
 def run(build: pathlib.Path, word: str) -> int:

@@ -13,7 +13,7 @@
 //   rows      rows of tiles              0 to 2 inputs, 3 output,    RowsReader, RowsCompute, TileWriter
 //                                        4 shift, 5 factor, 6 terms
 //   move      blocks of the output       0 its memory                Move, of move_words.h
-//   attention, argmax, integers: as attention_words.h, argmax_words.h and integers_words.h say
+//   attention, argmax, integers, stamp: as attention_words.h, argmax_words.h, integers_words.h and stamp_words.h say
 //
 // Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles.
 // Tensors of layout row-major, which move has, too, have a row a page.

@@ -160,6 +160,40 @@ TEST_F(TensorDaemon, ReplaysGiveTheBytesOfAnEagerRun) {
   EXPECT_GT(card.counts().pooled_bytes, pooled);
 }
 
+TEST_F(TensorDaemon, ARecordingHasTheClocksOfItsOperations) {
+  Card card = Open();
+  const Tensor x = card.FromHost(Numbers({32, 32}, 1), {32, 32});
+  const Tensor w = card.FromHost(Numbers({2048, 512}, 2), {2048, 512});
+  const Tensor a = card.FromHost(Numbers({32, 2048}, 3), {32, 2048});
+  Tensor product, all;
+  const auto model = [&] {
+    all = Remainder(Exp(x), Exp(x));  // of several steps
+    product = Matmul(a, w);
+  };
+  const Result<Recording> without = card.Record(model);
+  EXPECT_EQ(without->Clocks().status().message(), "the recording was made without clocks");
+  Result<Recording> recording = card.Record(model, {.clocks = true});
+  ASSERT_TRUE(recording.ok()) << recording.status().ToString();
+  EXPECT_EQ(recording->Clocks().status().message(), "the recording has not been replayed");
+  ASSERT_TRUE(recording->Replay(2).ok());
+  const Result<std::vector<OperationClocks>> clocks = recording->Clocks();
+  ASSERT_TRUE(clocks.ok()) << clocks.status().ToString();
+
+  std::vector<std::string> names;
+  uint64_t launches = 0;
+  for (const OperationClocks& one : *clocks) {
+    if (names.empty() || names.back() != one.operation) names.push_back(one.operation);
+    launches += one.launches;
+    EXPECT_GT(one.clocks, 500u) << one.operation;  // a launch takes as much
+    EXPECT_LT(one.clocks, 1'000'000u) << one.operation;
+  }
+  EXPECT_EQ(names, std::vector<std::string>({"exp", "remainder", "sign", "remainder", "matmul"}));
+  EXPECT_EQ(launches, without->launches());
+  // 64 products of tiles on each core take more than a function of one.
+  EXPECT_GT(clocks->back().clocks, 2 * clocks->front().clocks);
+  EXPECT_EQ(*product.ToHost(), *Matmul(a, w).ToHost());
+}
+
 TEST_F(TensorDaemon, ARecordingFailsWithItsFirstError) {
   Card card = Open();
   const Tensor x = card.FromHost(Numbers({64, 64}, 1), {64, 64});

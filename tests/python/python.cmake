@@ -28,6 +28,11 @@ set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSI
 set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 
+# A language model: its operations at the shapes of a large one.
+add_test(NAME python.Llama COMMAND ${python_tests} -q ${python_tests_dir}/test_llama.py)
+set_tests_properties(python.Llama PROPERTIES LABELS "python;integration" TIMEOUT 300
+  ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
+
 # Programs of TTNN files; a large one, which takes minutes.
 add_test(NAME python.Ttnn COMMAND ${python_tests} -q ${python_tests_dir}/test_ttnn.py ${python_tests_dir}/test_ttnn_traces.py ${python_tests_dir}/test_ttnn_table.py)
 add_test(NAME python.TtnnLarge COMMAND ${python_tests} -q -o faulthandler_timeout=0 ${python_tests_dir}/test_ttnn.py -k large)

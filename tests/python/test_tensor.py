@@ -102,6 +102,12 @@ def test_a_recording_replays(card):
     step.replay(times=3)
     assert step.launches == 3
     assert np.array_equal(y.numpy(), wanted)
+    with pytest.raises(ttfd.Error, match="without clocks"):
+        step.clocks()
+    with card.record(clocks=True) as step:
+        model()
+    step.replay()
+    assert [(name, launches) for name, launches, clocks in step.clocks() if clocks > 0] == [("matmul", 1), ("tanh", 1), ("add_scalar", 1)]
 
 
 def test_a_recording_of_attention_follows_positions_and_pages_on_the_card(card):

@@ -119,14 +119,23 @@ void BindTensors(py::module_& module) {
   BindTensor(module);
   py::class_<Recording>(module, "Recording")
       .def_property_readonly("launches", [](const Recording& r) { return r->launches(); })
-      .def("replay", [](const Recording& r, uint32_t times) {
-        Check(r.Call([&] { return r->Replay(times); }));
+      .def("replay", [](const Recording& r,
+                        uint32_t times) { Check(r.Call([&] { return r->Replay(times); })); })
+      // Name, launches and clocks of each operation.
+      .def("clocks", [](const Recording& r) {
+        py::list list;
+        for (const tt::OperationClocks& one : Take(r.Call([&] { return r->Clocks(); }))) {
+          list.append(py::make_tuple(one.operation, one.launches, one.clocks));
+        }
+        return list;
       });
   py::class_<Card>(module, "Card")
       .def(py::init(&OpenCard))
       .def("tensor", &FromHost)
       .def("begin_recording",
-           [](const Card& c) { Check(c.Call([&] { return c->BeginRecording(); })); })
+           [](const Card& c, bool clocks) {
+             Check(c.Call([&] { return c->BeginRecording({.clocks = clocks}); }));
+           })
       .def("end_recording",
            [](const Card& c) {
              return std::make_unique<Recording>(c.session(),

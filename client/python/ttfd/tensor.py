@@ -116,10 +116,11 @@ class Card:
         return Tensor(self._native.tensor(numbers, numbers.shape, number, order), self)
 
     @contextlib.contextmanager
-    def record(self) -> Iterator[Recording]:
-        """Records the operations of the block in place of running them; an exception in the block abandons the recording."""
+    def record(self, *, clocks: bool = False) -> Iterator[Recording]:
+        """Records the operations of the block in place of running them; an exception in the block abandons the recording. clocks:
+        replays read the clock between operations, for Recording.clocks, which takes about a launch for each of them."""
         recording = Recording()
-        self._native.begin_recording()
+        self._native.begin_recording(bool(clocks))
         try:
             yield recording
         except BaseException:
@@ -151,6 +152,14 @@ class Recording:
         if self._native is None:
             check.refuse("the block of the recording has not ended, or has failed", "recording")
         self._native.replay(check.integer(times, "times"))
+
+    def clocks(self) -> list[tuple[str, int, int]]:
+        """Name, launches and clocks of each operation in the last replay, in their order: clocks of a worker tile from the end of the
+        operation before it to its own. An operation that is made of several has several entries. Waits for all operations enqueued
+        before. It is an error without `clocks` in Card.record, or before the first replay."""
+        if self._native is None:
+            check.refuse("the block of the recording has not ended, or has failed", "recording")
+        return self._native.clocks()
 
     launches = property(lambda self: 0 if self._native is None else self._native.launches, doc="Launches of a replay.")
 

@@ -125,8 +125,8 @@ Status Call::Check(const TensorSpec& output, const Result<Lowering>& lowering) c
 
 Result<std::vector<Tensor>> Call::RunInPlace(size_t i, const Result<Lowering>& lowering) const {
   if (Status status = Check(spec(i), lowering); !status.ok()) return status;
-  const Status status = allocations_[0]->card()->Launch(*lowering, allocations_, *allocations_[i],
-                                                        inputs_[i].storage());
+  const Status status = allocations_[0]->card()->Launch(name(), *lowering, allocations_,
+                                                        *allocations_[i], inputs_[i].storage());
   if (!status.ok()) return status;
   inputs_[i].storage()->NoteChange();
   return std::vector<Tensor>{inputs_[i]};
@@ -141,7 +141,7 @@ Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
   Result<std::shared_ptr<Allocation>> allocation = card.AllocateForOutput(output);
   if (!allocation.ok()) return allocation.status();
   auto storage = std::make_shared<Storage>(*allocation);
-  status = card.Launch(*lowering, allocations_, **allocation, storage);
+  status = card.Launch(name(), *lowering, allocations_, **allocation, storage);
   if (!status.ok()) return status;
   std::vector<Tensor> outputs;
   outputs.emplace_back(output, std::move(storage));

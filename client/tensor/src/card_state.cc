@@ -69,7 +69,16 @@ client::LaunchRequest CardState::RequestOf(const Lowering& lowering, const clien
   return request;
 }
 
-client::Status CardState::Launch(const Lowering& lowering,
+client::Result<client::LaunchRequest> CardState::RequestFor(const Lowering& lowering,
+                                                            const Allocation& output) {
+  const MutexLock lock(&mutex_);
+  if (client::Status status = CheckSession(); !status.ok()) return status;
+  const client::Result<const client::Program*> program = programs_.Of(lowering, cores_);
+  if (!program.ok()) return program.status();
+  return RequestOf(lowering, **program, 0, {}, output);
+}
+
+client::Status CardState::Launch(std::string_view operation, const Lowering& lowering,
                                  std::span<const std::shared_ptr<Allocation>> inputs,
                                  const Allocation& output,
                                  const std::shared_ptr<Storage>& changed) {
@@ -87,12 +96,14 @@ client::Status CardState::Launch(const Lowering& lowering,
       if (input->recording() != recording->memory) recording->inputs.insert(input);
     }
     recording->changed.push_back(changed);
+    recording->operations.push_back({std::string(operation), lowering.launches()});
   }
   return client::Status();
 }
 
-client::Status CardState::BeginRecording() {
+client::Status CardState::BeginRecording(const RecordingOptions& options) {
   auto recording = std::make_unique<RecordedLaunches>();
+  recording->options = options;
   const MutexLock lock(&mutex_);
   recording->memory = std::make_shared<RecordingMemory>(&pool_);
   if (stream_.BeginRecording(std::move(recording))) return client::Status();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "client/cpp/src/mutex.h"
 #include "client/tensor/src/buffer_pool.h"
@@ -35,14 +36,17 @@ class CardState : public std::enable_shared_from_this<CardState> {
   void Return(client::Buffer buffer, RecordingMemory* recording);
 
   // Enqueues the launches of an operation, or records them. `inputs` and `output` are what the lowering's addresses
-  // name; `changed` is the tensor whose elements they make, or change in place.
-  client::Status Launch(const Lowering& lowering,
+  // name; `changed` is the tensor whose elements they make, or change in place. `operation` is the name of its call.
+  client::Status Launch(std::string_view operation, const Lowering& lowering,
                         std::span<const std::shared_ptr<Allocation>> inputs,
                         const Allocation& output, const std::shared_ptr<Storage>& changed);
+  // The only launch of a lowering without inputs.
+  client::Result<client::LaunchRequest> RequestFor(const Lowering& lowering,
+                                                   const Allocation& output);
 
   // ---- Recordings.
   // FAILED_PRECONDITION: one is under way.
-  client::Status BeginRecording();
+  client::Status BeginRecording(const RecordingOptions& options);
   std::unique_ptr<RecordedLaunches> EndRecording();
   bool IsRecording() const;                               // the calling thread
   bool RecordsInto(const RecordingMemory* memory) const;  // the same

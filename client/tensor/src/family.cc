@@ -30,12 +30,15 @@ constexpr std::string_view kArgmaxWords[] = {"argmax"};
 constexpr Kernel kArgmax[] = {{"argmax", Processor::kNcrisc, 0}};
 constexpr std::string_view kIntegersWords[] = {"integers"};
 constexpr Kernel kIntegers[] = {{"integers", Processor::kNcrisc, 0}};
+constexpr std::string_view kStampWords[] = {"stamp"};
+constexpr Kernel kStamp[] = {{"stamp", Processor::kBrisc, 0}};
 
 constexpr FamilyInfo kFamilies[] = {
     {"eltwise", kComputeWords, kEltwise}, {"matmul", kComputeWords, kMatmul},
     {"reduce", kComputeWords, kReduce},   {"rows", kComputeWords, kRows},
     {"move", kMoveWords, kMove},          {"attention", kComputeWords, kAttention},
-    {"argmax", kArgmaxWords, kArgmax},    {"integers", kIntegersWords, kIntegers}};
+    {"argmax", kArgmaxWords, kArgmax},    {"integers", kIntegersWords, kIntegers},
+    {"stamp", kStampWords, kStamp}};
 
 }  // namespace
 

@@ -17,7 +17,8 @@ enum class Family : uint8_t {
   kMove,
   kAttention,
   kArgmax,
-  kIntegers
+  kIntegers,
+  kStamp
 };
 
 struct FamilyInfo {

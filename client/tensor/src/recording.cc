@@ -1,9 +1,11 @@
 // Recordings of a card.
 #include "ttfd/tensor/recording.h"
 
+#include <optional>
 #include <utility>
 
 #include "client/tensor/src/card_state.h"
+#include "client/tensor/src/clock_stamps.h"
 #include "ttfd/tensor/card.h"
 
 namespace ttfd::tensor {
@@ -11,11 +13,12 @@ namespace ttfd::tensor {
 class RecordingState {
  public:
   RecordingState(std::shared_ptr<CardState> card, std::unique_ptr<RecordedLaunches> recorded,
-                 client::Trace trace)
+                 std::optional<ClockStamps> stamps, client::Trace trace)
       : card_(std::move(card)),
         memory_(std::move(recorded->memory)),
         inputs_(std::move(recorded->inputs)),
         changed_(std::move(recorded->changed)),
+        stamps_(std::move(stamps)),
         trace_(std::move(trace)) {}
   ~RecordingState() { card_->Release(memory_.get()); }
   RecordingState(const RecordingState&) = delete;
@@ -36,20 +39,32 @@ class RecordingState {
 
   uint64_t launches() const { return trace_.launches(); }
 
+  Result<std::vector<OperationClocks>> Clocks() const {
+    if (!stamps_) return Status(Code::kFailedPrecondition, "the recording was made without clocks");
+    if (!memory_->has_run) {
+      return Status(Code::kFailedPrecondition, "the recording has not been replayed");
+    }
+    return stamps_->Read();
+  }
+
  private:
   std::shared_ptr<CardState> card_;
   std::shared_ptr<RecordingMemory> memory_;
   std::set<std::shared_ptr<Allocation>> inputs_;
   std::vector<std::weak_ptr<Storage>> changed_;
+  std::optional<ClockStamps> stamps_;
   client::Trace trace_;
 };
 
 Status Recording::Replay(uint32_t times) { return state_->Replay(times); }
 uint64_t Recording::launches() const { return state_->launches(); }
+Result<std::vector<OperationClocks>> Recording::Clocks() const { return state_->Clocks(); }
 
 bool Card::IsRecording() const { return state_->IsRecording(); }
 
-Status Card::BeginRecording() { return state_->BeginRecording(); }
+Status Card::BeginRecording(const RecordingOptions& options) {
+  return state_->BeginRecording(options);
+}
 
 Result<Recording> Card::EndRecording() {
   std::unique_ptr<RecordedLaunches> recorded = state_->EndRecording();
@@ -60,11 +75,17 @@ Result<Recording> Card::EndRecording() {
   if (status.ok() && recorded->launches.empty()) {
     status = Status(Code::kFailedPrecondition, "no operation has been called in the recording");
   }
+  std::optional<ClockStamps> stamps;
+  if (status.ok() && recorded->options.clocks) {
+    Result<ClockStamps> added = ClockStamps::AddTo(state_.get(), recorded.get());
+    status = added.status();
+    if (status.ok()) stamps = std::move(*added);
+  }
   if (status.ok()) {
     Result<client::Trace> trace = state_->queue().RecordTrace(recorded->launches);
     if (trace.ok()) {
-      return Recording(
-          std::make_shared<RecordingState>(state_, std::move(recorded), std::move(*trace)));
+      return Recording(std::make_shared<RecordingState>(state_, std::move(recorded),
+                                                        std::move(stamps), std::move(*trace)));
     }
     status = trace.status();
   }
@@ -72,8 +93,9 @@ Result<Recording> Card::EndRecording() {
   return status;
 }
 
-Result<Recording> Card::Record(const std::function<void()>& operations) {
-  if (Status status = BeginRecording(); !status.ok()) return status;
+Result<Recording> Card::Record(const std::function<void()>& operations,
+                               const RecordingOptions& options) {
+  if (Status status = BeginRecording(options); !status.ok()) return status;
   operations();
   return EndRecording();
 }

@@ -4,25 +4,35 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "client/tensor/src/storage.h"
 #include "ttfd/session.h"
+#include "ttfd/tensor/recording.h"
 
 namespace ttfd::tensor {
+
+// An operation of a recording, or a step of one that is made of several.
+struct RecordedOperation {
+  std::string name;  // of the operation
+  uint32_t launches = 0;
+};
 
 // Launches of one thread, gathered.
 struct RecordedLaunches {
   std::thread::id thread = {};
   std::shared_ptr<RecordingMemory> memory = {};
   std::vector<client::LaunchRequest> launches = {};
+  std::vector<RecordedOperation> operations = {};  // whose launches these are, in their order
   // Inputs of the launches that the recording has not made.
   std::set<std::shared_ptr<Allocation>> inputs = {};
   // Tensors whose elements the launches change in place.
   std::vector<std::weak_ptr<Storage>> changed = {};
   client::Status error = {};  // the first of an operation
+  RecordingOptions options = {};
 };
 
 // Under the card's lock.

@@ -58,10 +58,11 @@ class Card {
   // place of running them: <ttfd/tensor/recording.h>. The first error of one is that of the recording.
   // FAILED_PRECONDITION: a recording is under way; none is, or it has no operation. RESOURCE_EXHAUSTED: it exceeds what
   // a trace may have.
-  Status BeginRecording();
+  Status BeginRecording(const RecordingOptions& options = {});
   Result<Recording> EndRecording();
   // Both, with the calls of `operations` between them; it does not throw.
-  Result<Recording> Record(const std::function<void()>& operations);
+  Result<Recording> Record(const std::function<void()>& operations,
+                           const RecordingOptions& options = {});
   // Whether the calling thread is between the two.
   bool IsRecording() const;
 

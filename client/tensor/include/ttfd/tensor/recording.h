@@ -5,6 +5,12 @@
 //   tt::Status status = step->Replay(16);
 //   tt::Result<std::vector<float>> numbers = logits.ToHost();
 //
+// With RecordingOptions::clocks a recording also measures its operations:
+//
+//   tt::Result<tt::Recording> step = card->Record([&] { logits = Model(x); }, {.clocks = true});
+//   status = step->Replay();
+//   tt::Result<std::vector<tt::OperationClocks>> clocks = step->Clocks();
+//
 // A replay does what the operations did when they were recorded, with the tensors they were called with, and gives the
 // tensors they made new content: bit by bit what the operations would give without the recording. Input tensors change
 // between replays where an operation outside writes them.
@@ -12,12 +18,29 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "ttfd/tensor/spec.h"
 
 namespace ttfd::tensor {
 
 class RecordingState;  // of the library
+
+struct RecordingOptions {
+  // The replays read the clock between operations, on one core: about a launch more for each operation.
+  bool clocks = false;
+};
+
+// Time of an operation of a recording. An operation that is made of several has several entries: those of its own
+// steps under its name, those of other operations that it calls under theirs.
+struct OperationClocks {
+  std::string operation;
+  uint32_t launches = 0;
+  // From the end of the operation before it to its own end, without what reading the clock takes: clocks of a worker
+  // tile. The device model counts one for an instruction of a hart.
+  uint64_t clocks = 0;
+};
 
 // A handle: copies are the same recording. It keeps the memory of all tensors it uses; they return to the card's pool
 // with the last copy and the last tensor. Any thread may use it.
@@ -30,6 +53,10 @@ class Recording {
   Status Replay(uint32_t times = 1);
 
   uint64_t launches() const;
+
+  // Clocks of the operations in the last replay, in their order. Waits for all operations enqueued before, for at most
+  // ConnectOptions::call_timeout. FAILED_PRECONDITION: recorded without RecordingOptions::clocks, or not replayed.
+  Result<std::vector<OperationClocks>> Clocks() const;
 
  private:
   std::shared_ptr<RecordingState> state_;
