@@ -32,6 +32,11 @@ MIN_PCC, MAX_ERROR = 0.99, 0.25
 TIMEOUT_S = 240
 
 
+def title(dtype: str, rope: str, with_norms: bool) -> str:
+    """A case in words."""
+    return f"weights of {dtype}, rotary embedding by {rope}, {'with' if with_norms else 'no'} norms of queries and keys"
+
+
 def make_weights(with_norms: bool) -> dict[str, np.ndarray]:
     """Weights of the layer, which bfloat16 can represent."""
     random = np.random.default_rng(3)
@@ -103,8 +108,7 @@ def run(build: pathlib.Path) -> int:
             np.savez(served.scratch / "weights.npz", **weights)
             for name, array in state.items():
                 np.save(served.scratch / f"{name}.npy", array)
-            title = f"weights of {dtype}, rotary embedding by {rope}, {'with' if with_norms else 'no'} norms of queries and keys"
-            print(f"{title}:", flush=True)
+            print(f"{title(dtype, rope, with_norms)}:", flush=True)
             served.run_example("layer.py", [daemon.PYTHON, daemon.EXAMPLES / "llama/layer.py", served.scratch, "--dtype", dtype, "--rope", rope], TIMEOUT_S)
             check_cache(served.scratch, state)
             added = np.load(served.scratch / "y.npy")[0, 0] - state["x"][0, 0].astype(np.float64)

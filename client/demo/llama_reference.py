@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pathlib
 from typing import Any, Mapping
 
 import numpy as np
 
 Weights = Mapping[str, np.ndarray]
+
+
+def read_weights(path: pathlib.Path) -> dict[str, np.ndarray]:
+    """The tensors of a file of safetensors, all bfloat16, by a reader of its own: the card's come from libttfd_tensor's."""
+    data = path.read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:begin])
+    header.pop("__metadata__", None)
+    weights = {}
+    for name, entry in header.items():
+        assert entry["dtype"] == "BF16", name
+        first, last = entry["data_offsets"]
+        bits = np.frombuffer(data[begin + first:begin + last], np.uint16).astype(np.uint32) << 16
+        weights[name] = bits.view(np.float32).astype(np.float64).reshape(entry["shape"])
+    return weights
 
 
 def rms_norm(x: np.ndarray, weight: np.ndarray, epsilon: float) -> np.ndarray:
@@ -52,3 +69,12 @@ def layer(x: np.ndarray, config: Mapping[str, Any], weights: Weights, prefix: st
     normed = rms_norm(x, weights[prefix + "post_attention_layernorm.weight"], epsilon)
     gate = linear(normed, "mlp.gate")
     return x + linear(gate / (1 + np.exp(-gate)) * linear(normed, "mlp.up"), "mlp.down"), k, v
+
+
+def logits(tokens: np.ndarray, config: Mapping[str, Any], weights: Weights) -> np.ndarray:
+    """For each token of one text, [rows], those of the token after it, [rows, vocabulary]."""
+    x = weights["model.embed_tokens.weight"][tokens]
+    none = np.zeros((config["num_key_value_heads"], 0, config["head_dim"]))
+    for number in range(config["num_hidden_layers"]):
+        x, _, _ = layer(x, config, weights, f"model.layers.{number}.", none, none, 0)
+    return rms_norm(x, weights["model.norm.weight"], config["rms_norm_eps"]) @ weights["lm_head.weight"].T

@@ -55,6 +55,7 @@ struct KernelUseRequest {
   hw::Hart hart = hw::kBrisc;
   std::vector<CoreRange> cores;
   bool callable = false;
+  bool configured = false;
 };
 struct CircularBufferRequest {
   uint32_t index = 0;

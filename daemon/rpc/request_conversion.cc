@@ -77,6 +77,7 @@ KernelUseRequest FromProto(const v1::KernelUse& from) {
   to.processor_known = number >= v1::PROCESSOR_BRISC && number <= v1::PROCESSOR_TRISC2;
   if (to.processor_known) to.hart = static_cast<hw::Hart>(number - v1::PROCESSOR_BRISC);
   to.callable = from.callable();
+  to.configured = from.configured();
   return to;
 }
 

@@ -138,7 +138,7 @@ Refusal MakeSpec(CreateProgramOperation& create, ProgramSpec* spec) {
                                                   HartName(image.hart), HartName(use.hart))));
     }
     spec->kernels.push_back(
-        {create.kernels[i]->image, use.hart, std::move(use.cores), use.callable});
+        {create.kernels[i]->image, use.hart, std::move(use.cores), use.callable, use.configured});
   }
   for (size_t i = 0; i < create.buffers.size(); ++i) {
     CircularBufferRequest& use = create.request.circular_buffers[i];

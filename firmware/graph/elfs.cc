@@ -3,7 +3,7 @@
 
 #define TTFD_GRAPH_KERNELS(visit)                                                              \
   visit(scheduler) visit(streamer) visit(worker) visit(follower_ncrisc) visit(follower_trisc0) \
-      visit(follower_trisc1) visit(follower_trisc2)
+      visit(follower_trisc1) visit(follower_trisc2) visit(none)
 
 #define TTFD_KERNEL(name)                            \
   extern const std::byte graph_elf_##name##_begin[]; \

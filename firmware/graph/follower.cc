@@ -19,8 +19,15 @@ void kernel_main() {
     fw::WaitForMemory(ttfd::abi::kWaypointSemaphore, [at] { return fw::Load(at) != 0; });
     const uint32_t call = fw::Load(at);
     if ((call & 0xFF) == layout::kStop) return;
-    task.Set(fw::Load(mailbox + (call >> 8) + offsetof(layout::Record, task)));
-    caller.Call(words.callable[(call & 0xFF) - 1]);
+    const uint32_t slot = (call & ~layout::kWithConfiguration) >> 8;
+    task.Set(fw::Load(mailbox + slot + offsetof(layout::Record, task)));
+    const uint32_t callable = words.callable[(call & 0xFF) - 1];
+    if ((call & layout::kWithConfiguration) != 0) {
+      caller.CallWith(callable, layout::MessageAddress(
+                                    CircularBuffer(Optional(layout::kConfiguration)).address()));
+    } else {
+      caller.Call(callable);
+    }
     task.Clear();
     fw::Fence();  // what the part stored comes first
     fw::Store(at, 0);

@@ -37,6 +37,8 @@ struct Call {
 };
 static_assert(sizeof(Call) == 4);
 inline constexpr uint8_t kNcriscPart = 0x40, kComputePart = 0x80;
+// The task has a Configuration: argument 0 is its page, argument 1 its bytes, and the function has no others.
+inline constexpr uint8_t kConfigured = 0x20;
 inline constexpr uint8_t kClock = 254;  // the worker replies at once: ClockMessage
 inline constexpr uint8_t kStop = 255;   // the worker's kernel ends
 
@@ -64,6 +66,34 @@ struct Extension {
   uint32_t arguments[kArguments];
 };
 static_assert(sizeof(Extension) == sizeof(Record));
+
+// Circular buffers and common arguments of a task, as a launch gives them to kernels: the configurations are pages of
+// kBlockBytes of a DRAM buffer. Behind this follow the circular buffers, which are abi::CircularBufferConfig with
+// addresses from the begin of circular buffer kArena on, then common words, then patches: for each a word, counted from
+// the circular buffers, and the index of the buffer whose address it becomes.
+struct Configuration {
+  struct Words {
+    uint16_t offset;  // bytes from the circular buffers
+    uint16_t count;
+  };
+  Words common[5];  // by hart
+  uint16_t circular_buffers;
+  uint16_t patches;
+  uint16_t first_patch;  // bytes from the circular buffers
+  uint16_t reserved[3];
+};
+static_assert(sizeof(Configuration) == 32);
+struct Patch {
+  uint16_t word;
+  uint16_t buffer;
+};
+// In L1 the launch message of the task comes first, at a multiple of kConfigurationAlignment.
+inline constexpr uint32_t kConfigurationAlignment = 64, kMessageBytes = 128;
+inline constexpr uint32_t kConfigurationSpace =
+    kConfigurationAlignment + kMessageBytes + kBlockBytes;
+constexpr uint32_t MessageAddress(uint32_t circular_buffer) {
+  return (circular_buffer + kConfigurationAlignment - 1) & ~(kConfigurationAlignment - 1);
+}
 
 // The timeline of a launch, where it is wanted: a DRAM buffer of pages of kBlockBytes. The first page has a ClockPair
 // of each worker, the next ones a TaskTime of each task, by number.
@@ -136,7 +166,8 @@ struct WorkerWords {
   uint32_t scheduler;  // PackTile
   uint32_t
       timeline;  // address of the DRAM buffer, if the launch has one: then ClockMessages come first
-  uint16_t columns;  // of the worker grid
+  uint32_t configurations;  // address of the DRAM buffer
+  uint16_t columns;         // of the worker grid
   uint16_t map_words;
   uint32_t arguments[kArguments];  // space for those of the running task
   // uint8_t numbers[4 * map_words] follow, by tile, row by row: the worker's place in ScheduleWords' tiles. Then the
@@ -153,10 +184,11 @@ constexpr uint32_t MaxBuffers(uint32_t map_words) {
   return 256 - static_cast<uint32_t>(sizeof(WorkerWords) / 4) - map_words;
 }
 
-// Circular buffers, the last ones of a program, for functions use the first. A worker's mailbox: its slots, then space
-// for an Extension at a multiple of its size; at the same address on the scheduler's tile. And the window: blocks as
-// pages and one more, for it begins at a multiple of kBlockBytes.
-inline constexpr uint32_t kMailbox = 30, kWindow = 31;
+// Circular buffers, the last ones of a program, for functions use the first. Space for the circular buffers of a task
+// with a configuration, and for the configuration, which begins at a multiple of its alignment. A worker's mailbox: its
+// slots, then space for an Extension at a multiple of its size; at the same address on the scheduler's tile. And the
+// window: blocks as pages and one more, for it begins at a multiple of kBlockBytes.
+inline constexpr uint32_t kArena = 28, kConfiguration = 29, kMailbox = 30, kWindow = 31;
 inline constexpr uint32_t kMailboxSlots = 2;
 inline constexpr uint32_t kMailboxPages = kMailboxSlots + 2 * sizeof(Extension) / kSentBytes;
 constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
@@ -167,7 +199,9 @@ constexpr uint32_t WindowBegin(uint32_t circular_buffer) {
 inline constexpr uint32_t kMostWindowBlocks = kSuccessorUnit * 0x10000 / kBlockBytes;
 
 // Semaphores of a worker's tile, by hart: what its follower is to do, as function, or kStop, and 256 * offset of the
-// mailbox slot that has the task. The follower makes it 0 when its part has ended.
+// mailbox slot that has the task; kWithConfiguration of a task that has one. The follower makes it 0 when its part has
+// ended.
+inline constexpr uint32_t kWithConfiguration = 1u << 31;
 //
 // Semaphores of the scheduler's tile. Bit b of word w is flipped when the worker's slot b / kWorkersPerWord has become
 // free.

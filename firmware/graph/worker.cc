@@ -63,12 +63,10 @@ class Worker {
       task_.Set(task);
       [[maybe_unused]] const uint64_t begin = kTimed ? WallClock() : 0;
       if (parts != 0) [[unlikely]] {
-        BeginParts(parts, function, slot);
-      }
-      caller_.Call(function - 1);
-      task_.Clear();  // the followers' notes remain until they have ended
-      if (parts != 0) [[unlikely]] {
-        AwaitParts();
+        CallParts(parts, function, slot);
+      } else {
+        caller_.Call(function - 1);
+        task_.Clear();
       }
       [[maybe_unused]] const uint64_t end = kTimed ? WallClock() : 0;
       Free(slot);
@@ -80,8 +78,10 @@ class Worker {
   static constexpr uint32_t kSemaphoreStride = sizeof(ttfd::abi::SemaphoreWord);
   static constexpr uint32_t kCallOffset = offsetof(layout::Record, call);
   static constexpr uint32_t kArgumentsOffset = offsetof(layout::Record, arguments);
-  static constexpr uint32_t kCountMask = layout::kNcriscPart - 1;  // of Call::arguments
-  static constexpr uint32_t kParts = (layout::kNcriscPart | layout::kComputePart) << 8;
+  static constexpr uint32_t kCountMask = layout::kConfigured - 1;  // of Call::arguments
+  static constexpr uint32_t kConfigured = layout::kConfigured << 8;
+  static constexpr uint32_t kParts =
+      (layout::kNcriscPart | layout::kComputePart) << 8 | kConfigured;
 
   // A slot of the mailbox.
   struct Slot {
@@ -107,9 +107,66 @@ class Worker {
     return flip;
   }
 
+  // Calls a function with followers, or with a configuration, or both.
+  [[gnu::noinline]] void CallParts(uint32_t parts, uint32_t function, const Slot* slot) {
+    const bool is_configured = (parts & kConfigured) != 0;
+    const uint32_t message = is_configured ? Configure(slot) : 0;
+    BeginParts(parts, function, slot);
+    if (is_configured) {
+      caller_.CallWith(function - 1, message);
+    } else {
+      caller_.Call(function - 1);
+    }
+    task_.Clear();  // the followers' notes remain until they have ended
+    AwaitParts();
+  }
+
+  // Reads the configuration of the task in a slot. Returns the L1 address of the launch message for its kernels.
+  [[gnu::noinline]] uint32_t Configure(const Slot* slot) {
+    const uint32_t arguments = slot->call - kCallOffset + kArgumentsOffset;
+    const uint32_t message =
+        layout::MessageAddress(CircularBuffer(Optional(layout::kConfiguration)).address());
+    const uint32_t header = message + layout::kMessageBytes;
+    const InterleavedBuffer pages(words_.configurations, layout::kBlockBytes);
+    Read(pages.Page(fw::Load(arguments)), header, fw::Load(arguments + 4));
+    ReadBarrier();
+    const auto& given = *L1Pointer<const layout::Configuration>(header);
+    const uint32_t config = header + sizeof(layout::Configuration);
+    const uint32_t arena = CircularBuffer(Optional(layout::kArena)).address();
+    for (uint32_t i = 0; i != given.circular_buffers; ++i) {
+      const uint32_t address = config + i * sizeof(ttfd::abi::CircularBufferConfig);
+      fw::Store(address, fw::Load(address) + arena);
+      const uint32_t state =
+          ttfd::abi::kCircularBufferStateAddress + i * sizeof(ttfd::abi::CircularBufferState);
+      fw::Store(state + offsetof(ttfd::abi::CircularBufferState, pushed), 0);
+      fw::Store(state + offsetof(ttfd::abi::CircularBufferState, popped), 0);
+    }
+    const auto* const patch = L1Pointer<const layout::Patch>(config + given.first_patch);
+    for (uint32_t i = 0; i != given.patches; ++i) {
+      fw::Store(config + 4u * patch[i].word, fw::Load(buffers_ + 4u * patch[i].buffer));
+    }
+    WriteMessage(message, given, config);
+    return message;
+  }
+  static void WriteMessage(uint32_t to, const layout::Configuration& given, uint32_t config) {
+    using ttfd::abi::LaunchMessage;
+    const auto& own = *L1Pointer<const LaunchMessage>(internal::Context().launch_message_address);
+    auto& message = *L1Pointer<LaunchMessage>(to);
+    message = {};
+    message.config_address = config;
+    message.circular_buffer_count = given.circular_buffers;
+    message.program_id = own.program_id;
+    message.print_tag = own.print_tag;
+    for (uint32_t hart = 0; hart != hw::kHarts; ++hart) {
+      message.arguments[hart].common_offset = given.common[hart].offset;
+      message.arguments[hart].common_count = given.common[hart].count;
+    }
+  }
+
   // Lets followers call their parts of the function of the task in a slot, or end.
   [[gnu::noinline]] void BeginParts(uint32_t parts, uint32_t function, const Slot* slot) {
-    const uint32_t call = function | (slot->call - slots_[0].call) << 8;
+    const uint32_t configured = (parts & kConfigured) != 0 ? layout::kWithConfiguration : 0;
+    const uint32_t call = function | (slot->call - slots_[0].call) << 8 | configured;
     fw::Fence();  // the task's arguments are stored first
     if ((parts & layout::kNcriscPart << 8) != 0) fw::Store(FollowerOf(hw::kNcrisc), call);
     if ((parts & layout::kComputePart << 8) == 0) return;

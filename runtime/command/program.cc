@@ -110,6 +110,12 @@ class ProgramBuilder {
     kernel.image = ImageIndex(use.image);
     kernel.callable = use.callable;
     if (use.callable) RETURN_IF_ERROR(AddCallable(kernel.image, what));
+    if (use.configured && !use.callable) {
+      return InvalidArgument(
+          "{} is configured and not callable; a kernel that is started is not "
+          "configured by another",
+          what);
+    }
     TileSet placed;
     for (const CoreRange& range : use.cores) {
       for (uint32_t y = range.y0; y <= range.y1; ++y) {
@@ -275,7 +281,7 @@ class ProgramBuilder {
       }
     }
     for (const KernelUse& use : spec_.kernels) {
-      if (!use.callable) continue;
+      if (!use.callable || use.configured) continue;
       RETURN_IF_ERROR(CheckNoCommonArguments(*use.image));
       RETURN_IF_ERROR(ForEachTile(use.cores, [&](const TilePlan& plan, uint32_t x, uint32_t y) {
         return CheckNeedsOn(*use.image, plan, {x, y});

@@ -67,6 +67,9 @@ struct KernelUse {
   // Placed and not started: the kernel that the program starts on this hart of each of `cores` calls it. It has the
   // circular buffers and semaphores of its tile, and no arguments of the launch.
   bool callable = false;
+  // Whether the caller of a callable kernel gives it circular buffers and common arguments of its own: its needs are
+  // not checked.
+  bool configured = false;
 };
 
 struct CircularBufferUse {

@@ -54,10 +54,15 @@ std::vector<BenchCase> CompareCases(const std::string& prefix, const DeviceOpene
 using AddressFunction = std::function<StatusOr<std::string>()>;
 std::vector<BenchCase> RpcCases(AddressFunction address);
 
-// python.launch_us and graph.upload_1m_python_s: rpc.launch_us and graph.upload_1m_cpp_s from Python. `package` is the
-// folder of the package ttfd; files of the child that runs it go to `folder` (tests/bench/python_case.cc).
-std::vector<BenchCase> PythonCases(const std::string& package, const std::string& folder,
-                                   AddressFunction address);
+// Cases of a client in Python: python.launch_us, llama.step_ms and graph.upload_1m_python_s. `package` is the folder of
+// the package ttfd; files of the child that runs it go to `folder` (tests/bench/python_case.cc).
+struct PythonCaseSet {
+  BenchCase launch;
+  BenchCase llama_step;
+  BenchCase upload;
+};
+PythonCaseSet PythonCases(const std::string& package, const std::string& folder,
+                          AddressFunction address);
 
 // share.*: what sessions get of a contended card. `program` is ttfd_bench itself, which is the clients' processes, too;
 // their logs go to `folder` (tests/bench/share_cases.cc).

@@ -127,6 +127,7 @@ const std::vector<std::string>& AllNames() {
                                    "tensor.attention_s",
                                    "tensor.eager_op_us",
                                    "tensor.traced_op_us",
+                                   "llama.step_ms",
                                    "graph.resident_clocks",
                                    "graph.streamed_clocks",
                                    "graph.chain_clocks",

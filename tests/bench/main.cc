@@ -255,14 +255,15 @@ int Main(const std::vector<std::string>& words) {
   for (BenchCase& one : RpcCases([daemon] { return daemon->Address(); })) {
     rpc.push_back(std::move(one));
   }
-  std::vector<BenchCase> python =
+  PythonCaseSet python =
       PythonCases(package, (*folder)->Path("."), [daemon] { return daemon->Address(); });
-  rpc.push_back(std::move(python.front()));
+  rpc.push_back(std::move(python.launch));
   runner.Run(std::move(rpc));
   runner.Divide("python.launch_over_cpp", "python.launch_us", "rpc.launch_us");
   runner.Run(HangCases([daemon] { return daemon->Address(); }));
   runner.Run(TensorCases([daemon] { return daemon->Address(); }));
-  runner.Run(GraphCases([daemon] { return daemon->Address(); }, std::move(python.back())));
+  runner.Run({std::move(python.llama_step)});
+  runner.Run(GraphCases([daemon] { return daemon->Address(); }, std::move(python.upload)));
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));
   runner.Run(FloodCases(self, scratch, [daemon] { return daemon->Address(); }));

@@ -6,4 +6,5 @@ ttfd_library(NAME bench_rpc_cases
        ${CMAKE_CURRENT_LIST_DIR}/launch_counts.cc ${CMAKE_CURRENT_LIST_DIR}/python_case.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_cases.cc ${CMAKE_CURRENT_LIST_DIR}/share_cases.cc
   DEPS bench_core ttfd_client firmware_kernels)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/python_case.cc PROPERTIES
-  COMPILE_DEFINITIONS TTFD_BENCH_PYTHON_CLIENT="${CMAKE_CURRENT_LIST_DIR}/python_client.py" SKIP_UNITY_BUILD_INCLUSION ON)
+  COMPILE_DEFINITIONS "TTFD_BENCH_PYTHON_CLIENT=\"${CMAKE_CURRENT_LIST_DIR}/python_client.py\";TTFD_BENCH_LLAMA=\"${PROJECT_SOURCE_DIR}/client/examples/llama\""
+  SKIP_UNITY_BUILD_INCLUSION ON)

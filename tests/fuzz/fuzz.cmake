@@ -1,4 +1,4 @@
-# Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print, instructions of the Tensix engine, files of compilers. docs/testing.md says how to run them.
+# Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print, instructions of the Tensix engine, files of compilers and of models. docs/testing.md says how to run them.
 set(fuzz_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_fuzz(NAME fuzz_kernel_elf SRCS ${fuzz_dir}/fuzz_kernel_elf.cc CORPUS ${fuzz_dir}/corpus/kernel_elf
   DEPS runtime_boot runtime_command runtime_abi runtime_base runtime_elf)
@@ -19,6 +19,7 @@ ttfd_fuzz(NAME fuzz_tensix_engine SRCS ${fuzz_dir}/fuzz_tensix_engine.cc CORPUS 
 ttfd_fuzz(NAME fuzz_compute_queue SRCS ${fuzz_dir}/fuzz_compute_queue.cc CORPUS ${fuzz_dir}/corpus/tensix_engine CHANGES 300
   DEPS runtime_sim runtime_base)
 ttfd_fuzz(NAME fuzz_compiled_file SRCS ${fuzz_dir}/fuzz_compiled_file.cc CORPUS ${fuzz_dir}/corpus/compiled_file DEPS ttfd_ttmlir)
+ttfd_fuzz(NAME fuzz_safetensors SRCS ${fuzz_dir}/fuzz_safetensors.cc CORPUS ${fuzz_dir}/corpus/safetensors DEPS ttfd_tensor)
 if(TARGET fuzz_compiled_file)
   target_compile_definitions(fuzz_compiled_file PRIVATE TTFD_PROFILES="${PROJECT_SOURCE_DIR}/client/ttmlir/profiles")
   # A million changes of files that the compiler wrote, where TTFD_TTMLIR_SAMPLES names a folder of ten.

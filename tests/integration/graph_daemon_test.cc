@@ -19,6 +19,7 @@ namespace {
 using client::Buffer;
 using client::Kernel;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr uint32_t kPageBytes = 64;
@@ -99,6 +100,45 @@ TEST_F(TaskGraphs, GiveTasksTheirArgumentsAndZeros) {
 }
 
 // A graph that has changed runs as it is now, also with another function.
+// Two tasks a worker at least, so that one finds nothing of what another has left; tasks without a configuration, and
+// some that only join, between them.
+TEST_F(TaskGraphs, GiveTasksCircularBuffersAndCommonArgumentsOfTheirOwn) {
+  constexpr uint32_t kTasks = 300;
+  Result<Kernel> kernel = session_->LoadKernelFile(ttfd::testing::KernelPath("task_configured"));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
+  Graph graph(*session_, {.scheduler = {0, 0},
+                          .classes = {},
+                          .scratch = {{.index = 0, .pages = 1, .page_bytes = 64}},
+                          .timeout = {}});
+  FunctionOptions configured;
+  configured.configured = true;
+  const Function own = graph.AddFunction("own", *kernel, configured);
+  const Function join = graph.AddFunction("join", Kernel(), configured);
+  const Function plain = graph.AddFunction("plain", kernel_);
+  graph.Add(plain, {reports_, 999});
+  Run(&graph);  // without configurations: the next run has another program
+  std::vector<Task> before;
+  for (uint32_t i = 0; i < kTasks; ++i) {
+    const uint32_t index = i % 12;
+    const Configuration configuration = graph.AddConfiguration(
+        {.circular_buffers = {{index, 1 + i % 5, 64 + i % 3 * 16, client::DataFormat::kNone}},
+         .common = {{client::Processor::kBrisc, {reports_, i, 1000 + i, index}}}});
+    before.push_back(graph.AddConfigured(own, configuration));
+    if (i % 3 == 0) graph.Add(plain, {reports_, kTasks + i});
+  }
+  const Task joined = graph.AddConfigured(join, graph.AddConfiguration({}), {.after = before});
+  graph.Add(plain, {reports_, 2 * kTasks, 77}, {.after = {joined}});
+  for (int run = 0; run < 2; ++run) {
+    Run(&graph);
+    for (uint32_t i = 0; i < kTasks; ++i) {
+      EXPECT_THAT(ReportOf(i).first(5), ElementsAre(1000 + i, 1 + i % 5, 64 + i % 3 * 16, 0, 0))
+          << i;
+    }
+    EXPECT_NE(ReportOf(kTasks)[0] | ReportOf(kTasks + 3)[0], 0u);
+    EXPECT_EQ(ReportOf(2 * kTasks)[2], 77u);
+  }
+}
+
 TEST_F(TaskGraphs, RunAsTheyWereChanged) {
   Graph graph(*session_);
   const Function function = graph.AddFunction("report", kernel_);

@@ -49,7 +49,7 @@ add_test(NAME hazards.compute_waits.seeds_1_200 COMMAND compute_waits_test --gte
 set_tests_properties(hazards.compute_waits.seeds_1_200 PROPERTIES LABELS "slow;hazards" TIMEOUT 3600 ENVIRONMENT "TTFD_SEEDS=200")
 
 # Task graphs under each hazard alone and under all; in every run each seed with one number of workers.
-set(hazard_graphs graph_random_test:Workers/* graph_daemon_test:*Timelines graph_compute_test)
+set(hazard_graphs graph_random_test:Workers/* graph_daemon_test:*Timelines:*OfTheirOwn graph_compute_test)
 foreach(hazards IN ITEMS l0cache stores noc streams icache localram speed host on)
   _ttfd_hazards(hazards.graphs.${hazards} ${hazards} 1-5 4 "integration;hazards" 120 hazard_graphs)
   _ttfd_hazards(hazards.graphs.${hazards}.seeds_1_50 ${hazards} 1-50 1 "slow;hazards" 3600 hazard_graphs)

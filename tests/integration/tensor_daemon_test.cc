@@ -194,6 +194,57 @@ TEST_F(TensorDaemon, ARecordingHasTheClocksOfItsOperations) {
   EXPECT_EQ(*product.ToHost(), *Matmul(a, w).ToHost());
 }
 
+// Operations of all families but stamp; some in several launches, some in place, in buffers that are used again.
+TEST_F(TensorDaemon, OperationsAsTasksGiveTheBytesOfLaunches) {
+  Card card = Open({}, 60);
+  const Tensor x = card.FromHost(Numbers({70, 100}, 1), {70, 100});
+  const Tensor w = card.FromHost(Numbers({100, 90}, 2), {100, 90}, DType::kBfp8);
+  const Tensor q = card.FromHost(Numbers({1, 3, 4, 32}, 3), {1, 3, 4, 32});
+  const Tensor cache = card.FromHost(Numbers({3, 2, 64, 32}, 4), {3, 2, 64, 32});
+  const Tensor row = card.FromHost(Numbers({1, 2, 3, 32}, 5), {1, 2, 3, 32});
+  const Tensor at = card.FromHost(std::vector<uint32_t>{40, 0, 63}, {3});
+  std::vector<Tensor> made;
+  const auto model = [&] {
+    const Tensor product = Matmul(x, w, {.activation = "silu"});
+    const Tensor normed = RmsNorm(Permute(Softmax(product), {1, 0}), 1e-5f);
+    UpdateCache(cache, row, at);
+    const Tensor seen = ScaledDotProductAttentionDecode(q, cache, cache, {.positions = at});
+    made = {product,     Sum(normed), Argmax(normed),
+            Add(at, at), seen,        Exp(Slice(normed, {3, 2}, {50, 60}, {1, 1}))};
+  };
+  const auto read = [&] {
+    std::vector<std::vector<float>> all;
+    for (const Tensor& tensor : made) {
+      if (tensor.dtype() == DType::kUInt32) {
+        const std::vector<uint32_t> integers = *tensor.ToHost<uint32_t>();
+        all.emplace_back(integers.begin(), integers.end());
+      } else {
+        all.push_back(*tensor.ToHost());
+      }
+    }
+    all.push_back(*cache.ToHost());
+    return all;
+  };
+  model();
+  const std::vector<std::vector<float>> wanted = read();
+  graph::Graph graph(card.session());
+  const Result<TaskRecording> tasks = card.RecordTasks(&graph, model);
+  ASSERT_TRUE(tasks.ok()) << tasks.status().ToString();
+  EXPECT_GT(tasks->tasks(), 50u);
+  EXPECT_EQ(tasks->tasks(), graph.tasks());
+  for (int run = 0; run < 2; ++run) {
+    const Status status = graph.Run(card.queue());
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(read(), wanted);
+  }
+  EXPECT_EQ(card.RecordTasks(&graph, [] {}).status().code(), Code::kFailedPrecondition);
+  Card other = Open();
+  graph::Graph foreign(other.session());
+  EXPECT_EQ(card.RecordTasks(&foreign, [&] { Exp(x); }).status().message(),
+            "the graph is in another session than the card");
+  EXPECT_EQ(card.EndRecordingAsTasks(&graph).status().message(), "no recording is under way");
+}
+
 TEST_F(TensorDaemon, ARecordingFailsWithItsFirstError) {
   Card card = Open();
   const Tensor x = card.FromHost(Numbers({64, 64}, 1), {64, 64});

@@ -8,17 +8,16 @@ from op_references import EXACT, ULP, Call, Reference, extent, numbers, shape
 
 
 def rotary() -> Reference:
-    """Rows of their own, one row of the angles for all, or heads of users."""
+    """Rows of their own, or one row of the angles for all."""
     def make(random: np.random.Generator) -> Call:
         users, heads, rows, columns = int(random.integers(1, 3)), int(random.integers(1, 4)), extent(random, 70), 2 * int(random.choice([8, 16, 32, 40]))
-        decode = bool(random.integers(0, 2))
-        token = -1 if decode else int(random.integers(-1, rows))
-        angles = (1, heads, 1, columns) if decode else (1, 1, rows + int(random.integers(0, 3)), columns)
+        token = int(random.integers(-1, rows))
+        angles = (1, 1, rows + int(random.integers(0, 3)), columns)
         arrays = [numbers(random, (users, heads, rows, columns), -4, 4)] + [numbers(random, angles, -1, 1) for _ in range(2)]
-        return Call(arrays, ["bfloat16"] * 3, {"token_index": token, "decode": decode})
+        return Call(arrays, ["bfloat16"] * 3, {"token_index": token})
 
-    def compute(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, token_index: int, decode: bool) -> np.ndarray:
-        rows = slice(0, 1 if decode else x.shape[2]) if token_index == -1 else slice(token_index, token_index + 1)
+    def compute(x: np.ndarray, cos: np.ndarray, sin: np.ndarray, token_index: int) -> np.ndarray:
+        rows = slice(0, x.shape[2]) if token_index == -1 else slice(token_index, token_index + 1)
         low, high = np.split(x, 2, -1)
         return x * cos[:, :, rows] + np.concatenate([-high, low], -1) * sin[:, :, rows]
     return Reference(make, compute, ULP)

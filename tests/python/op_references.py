@@ -215,12 +215,13 @@ def split_heads() -> Reference:
         kv_heads = int(random.integers(1, 3))
         heads = kv_heads * int(random.integers(1, 4))
         widths = [(heads + 2 * kv_heads) * columns] if random.random() < 0.5 else [heads * columns, 2 * kv_heads * columns]
-        return Call([numbers(random, (users, rows, width), -4, 4) for width in widths], ["bfloat16"] * len(widths),
+        between = (1,) * int(random.integers(0, 2))
+        return Call([numbers(random, (users, *between, rows, width), -4, 4) for width in widths], ["bfloat16"] * len(widths),
                     {"num_heads": heads, "num_kv_heads": kv_heads, "transpose_key": bool(random.integers(0, 2))})
 
     def compute(given: np.ndarray, kv: np.ndarray | None = None, num_heads: int = 1, num_kv_heads: int = 1, transpose_key: bool = True) -> list[np.ndarray]:
         whole = given if kv is None else np.concatenate([given, kv], -1)
-        users, rows, width = whole.shape
+        users, rows, width = len(whole), *whole.shape[-2:]
         parts = whole.reshape(users, rows, num_heads + 2 * num_kv_heads, width // (num_heads + 2 * num_kv_heads)).transpose(0, 2, 1, 3)
         query, key, value = np.split(parts, [num_heads, num_heads + num_kv_heads], 1)
         return [query, key.swapaxes(-1, -2) if transpose_key else key, value]

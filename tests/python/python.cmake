@@ -28,8 +28,8 @@ set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSI
 set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 
-# A language model: its operations at the shapes of a large one.
-add_test(NAME python.Llama COMMAND ${python_tests} -q ${python_tests_dir}/test_llama.py)
+# A language model: its operations at the shapes of a large one, and the example.
+add_test(NAME python.Llama COMMAND ${python_tests} -q ${python_tests_dir}/test_llama.py ${python_tests_dir}/test_llama_model.py)
 set_tests_properties(python.Llama PROPERTIES LABELS "python;integration" TIMEOUT 300
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 

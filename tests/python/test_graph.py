@@ -153,6 +153,20 @@ def test_tasks_of_the_engine_run_in_recordings_too(session):
     assert refusal(graph.function, "two", writer, compute=ttfd.ComputeKernel([reader, writer])).field == "compute"
 
 
+def test_tasks_may_have_a_configuration_of_their_own(session, report):
+    buffer, _ = report
+    graph = Graph(session)
+    function = graph.function("own", session.load_kernel(KERNELS / "task_configured.elf"), configured=True)
+    join = graph.function("join", None, configured=True)
+    tasks = [graph.add_configured(function, graph.configuration([Scratch(2, 1 + i, 64, None)], {"brisc": [buffer, i, 500 + i, 2]})) for i in range(20)]
+    last = graph.add_configured(join, graph.configuration(), after=tasks)
+    graph.add_configured(function, graph.configuration([Scratch(0, 7, 4096, "float32")], {ttfd.BRISC: [buffer, 20, 520, 0]}), after=[last])
+    graph.run()
+    words = buffer.read(np.uint32, (REPORTS, PAGE // 4))
+    assert np.array_equal(words[:20, :4], [[500 + i, 1 + i, 64, 0] for i in range(20)]) and list(words[20, :4]) == [520, 7, 4096, 1]
+    assert "configuration must be a ttfd.Configuration" in str(refusal(graph.add_configured, function, 3))
+
+
 def test_the_host_runs_the_same_graph(session, report):
     buffer, kernel = report
     order, memory = [], np.zeros(4)

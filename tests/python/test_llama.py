@@ -83,25 +83,28 @@ def test_02_query_key_value(card, random):
 def test_03_reduce_scatter_and_heads(card, random):
     total(card, random, 4, QKV)
     x, a = tensor(card, random, (1, 1, OWN_USERS, QKV))
-    heads = tt.nlp_create_qkv_heads_decode(x, num_heads=HEADS, num_kv_heads=1)
     wanted = np.split(a.reshape(1, OWN_USERS, HEADS + 2, HEAD), [HEADS, HEADS + 1], 2)
-    assert all(np.array_equal(made.numpy(), each) for made, each in zip(heads, wanted, strict=True))
+    heads = tt.nlp_create_qkv_heads_decode(x, num_heads=HEADS, num_kv_heads=1)
+    matrices = tt.split_query_key_value_and_split_heads(x, num_heads=HEADS, num_kv_heads=1, transpose_key=False)
+    for made, dense, each in zip(heads, matrices, wanted, strict=True):
+        assert np.array_equal(made.numpy(), each)
+        assert np.array_equal(dense.numpy(), each.swapaxes(1, 2)) and np.array_equal(tt.permute(dense, dims=[0, 2, 1, 3]).numpy(), each)
 
 
 @pytest.mark.parametrize("heads", [HEADS, 1])
 @pytest.mark.parametrize("pairs", [True, False])
 def test_04_rotary_embedding(card, random, heads, pairs):
-    x, a = tensor(card, random, (1, OWN_USERS, heads, HEAD))
+    x, a = tensor(card, random, (1, heads, OWN_USERS, HEAD))
     angles = np.outer(random.integers(0, 131072, OWN_USERS), 500000.0 ** (-np.arange(0, HEAD, 2) / HEAD))
-    angles = (np.repeat(angles, 2, 1) if pairs else np.tile(angles, 2)).reshape(1, OWN_USERS, 1, HEAD)
+    angles = (np.repeat(angles, 2, 1) if pairs else np.tile(angles, 2)).reshape(1, 1, OWN_USERS, HEAD)
     (cos, c), (sin, s) = ((made, made.numpy().astype(np.float64)) for made in map(card.tensor, (np.cos(angles), np.sin(angles))))
     if pairs:
         turn = np.kron(np.eye(16), [[0, 1], [-1, 0]])
         turned = np.stack([-a[..., 1::2], a[..., 0::2]], -1).reshape(a.shape)
-        made = tt.rotary_embedding_llama(x, cos, sin, card.tensor(turn), decode=True)
+        made = tt.rotary_embedding_llama(x, cos, sin, card.tensor(turn))
     else:
         turned = np.concatenate([-a[..., HEAD // 2:], a[..., :HEAD // 2]], -1)
-        made = tt.rotary_embedding(x, cos, sin, decode=True)
+        made = tt.rotary_embedding(x, cos, sin)
     close(made, a * c + turned * s)
 
 
@@ -139,22 +142,22 @@ def test_08_output_projection(card, random):
     product(card, random, HEADS * HEAD, HIDDEN, "bfp8", 2)
 
 
-@pytest.mark.parametrize("operation", ["09 after the output projection", "16 after the MLP"])
-def test_09_and_16_all_reduce(card, random, operation):
+def test_09_and_16_all_reduce(card, random):
+    """After the output projection and after the MLP."""
     total(card, random, 8, HIDDEN)
 
 
 @pytest.mark.parametrize("fidelity", [1, 2])
 def test_11_gate_and_up(card, random, fidelity):
-    """Both products, and the sum of the four chips' parts. Fidelity 1 cuts the factors to a few bits, for weights of 4 bits."""
+    """Both products. Fidelity 1 cuts the factors to a few bits, for weights of 4 bits."""
     x, a = tensor(card, random, (1, 1, USERS, HIDDEN))
     for _ in ("gate", "up"):
         w, b = tensor(card, random, (HIDDEN, FFN), "bfp8")
         close(tt.matmul(x, w, fidelity=fidelity), a @ b, PCC["bfp8"], 0.03 / fidelity)
-    total(card, random, 4, FFN // 4)
 
 
-def test_12_reduce_scatter_of_up(card, random):
+def test_11_and_12_reduce_scatter(card, random):
+    """Of gate and of up: a chip has a quarter of the sum."""
     total(card, random, 4, FFN // 4)
 
 

@@ -14,6 +14,7 @@ import pytest
 import ttfd
 import ttfd.tensor as tt
 from conftest import KERNELS, join, start_thread
+from ttfd.graph import Graph
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +152,24 @@ def test_argmax_of_long_rows(card, dtype):
     assert tt.argmax(card.tensor(array, dtype)).numpy().tolist() == [150_001, 0]
     array[0, 199_999] = 10
     assert tt.argmax(card.tensor(array, dtype)).numpy().tolist() == [199_999, 0]
+
+
+def test_operations_become_tasks_of_a_graph(card):
+    x = card.tensor(np.linspace(-1, 1, 64 * 64).reshape(64, 64))
+    wanted = tt.softmax(x @ x).numpy()
+    graph = Graph(card.session)
+    with card.record_tasks(graph) as recording:
+        y = tt.softmax(x @ x)
+    assert recording.tasks == graph.tasks >= 3
+    graph.run()
+    assert np.array_equal(y.numpy(), wanted)
+    with pytest.raises(ZeroDivisionError), card.record_tasks(graph) as recording:
+        tt.exp(x)
+        1 / 0  # pylint: disable=expression-not-assigned,pointless-statement
+    assert recording.tasks == 0
+    with pytest.raises(ttfd.Error, match="graph must be a ttfd.Graph"), card.record_tasks("graph"):
+        pass
+    assert np.array_equal(tt.softmax(x @ x).numpy(), wanted)
 
 
 def test_an_exception_abandons_the_recording(card):

@@ -108,6 +108,21 @@ TEST(Program, RefusesCallablesWithoutCallersAndWithArgumentsOfTheLaunch) {
   ExpectRefused(spec, "kernel 65 is one callable kernel more than the 64 that a program may have");
 }
 
+TEST(Program, LeavesTheNeedsOfConfiguredCallablesToTheirCaller) {
+  auto image = std::make_shared<KernelImage>(*Image());
+  image->needs = {{abi::kCommonArgument, 3, ""}, {abi::kCircularBuffer, 2, ""}};
+  ProgramSpec spec;
+  spec.kernels.push_back({Image(), hw::kBrisc, {{0, 0, 0, 0}}});
+  spec.kernels.push_back({image, hw::kBrisc, {{0, 0, 0, 0}}, true});
+  EXPECT_FALSE(BuildProgram(1, spec, kGrid).ok());
+  spec.kernels[1].configured = true;
+  EXPECT_TRUE(BuildProgram(1, spec, kGrid).ok());
+  spec.kernels[0].configured = true;
+  ExpectRefused(spec,
+                "kernel 0 is configured and not callable; a kernel that is started is not "
+                "configured by another");
+}
+
 TEST(Program, SaysWhichArgumentsALaunchDoesNotGive) {
   auto image = std::make_shared<KernelImage>(*Image());
   image->needs = {{abi::kArgument, 2, "scale.cc:9"}, {abi::kCommonArgument, 0, "scale.cc:7"}};

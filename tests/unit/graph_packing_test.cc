@@ -64,6 +64,27 @@ TEST(GraphDescription, KeepsTheFirstMistake) {
                 g.AddFunction("g", 1, options);
               }),
               HasSubstr("function 'g' has an empty kernel"));
+  EXPECT_THAT(mistake([](D& g, Function f) { g.AddConfigured(f, {}, {}); }),
+              HasSubstr("configuration 0; the graph has 0"));
+  EXPECT_THAT(mistake([](D& g, Function f) { g.AddConfigured(f, g.AddConfiguration({}), {}); }),
+              HasSubstr("task 2 'f' has a configuration; its function was added with configured = "
+                        "false"));
+  EXPECT_THAT(mistake([](D& g, Function) {
+                FunctionOptions options;
+                options.configured = true;
+                g.Add(g.AddFunction("g", 1, options), {}, {});
+              }),
+              HasSubstr("task 2 'g' has arguments; its function was added with configured = true"));
+  EXPECT_THAT(mistake([](D& g, Function) {
+                g.AddConfiguration({.circular_buffers = {{.index = 28}}, .common = {}});
+              }),
+              HasSubstr("a circular buffer of index 28; those of functions have indices up to 27"));
+  EXPECT_THAT(mistake([](D& g, Function) {
+                g.AddConfiguration(
+                    {.circular_buffers = {},
+                     .common = {{client::Processor::kBrisc, std::vector<Argument>(1017, 1)}}});
+              }),
+              HasSubstr("a configuration of 4100 bytes; at most 4096 are allowed"));
   EXPECT_THAT(mistake([](D& g, Function) { g.AddFunction("g", 1, {.on = "CUBE", .host = {}}); }),
               HasSubstr("function 'g': class 'CUBE' has no workers"));
   EXPECT_THAT(mistake([](D& g, Function) { g.AddEdge({1}, {2}); }),

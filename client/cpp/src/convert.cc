@@ -229,6 +229,7 @@ void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto) {
     out->set_kernel(use.kernel);
     out->set_processor(static_cast<v1::Processor>(use.processor));
     out->set_callable(use.callable);
+    out->set_configured(use.configured);
     for (const CoreRange& range : use.cores) {
       ToProto(range, out->add_cores());
     }

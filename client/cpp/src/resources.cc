@@ -55,10 +55,10 @@ uint32_t ProgramBuilder::AddKernel(const Kernel& kernel, Processor processor,
 }
 
 uint32_t ProgramBuilder::AddCallable(const Kernel& kernel, Processor processor,
-                                     std::vector<CoreRange> cores) {
+                                     std::vector<CoreRange> cores, bool configured) {
   const auto number = std::count_if(kernels_.begin(), kernels_.end(),
                                     [](const KernelUse& use) { return use.callable; });
-  kernels_.push_back({kernel.handle(), processor, std::move(cores), true});
+  kernels_.push_back({kernel.handle(), processor, std::move(cores), true, configured});
   return static_cast<uint32_t>(number);
 }
 

@@ -27,30 +27,47 @@ def show(clocks: list[tuple[str, int, int]]) -> None:
     print(f"  {'all':44} {len(clocks):5} {sum(launches for _, launches, _ in clocks):8} {total:10,}")
 
 
-def main(folder: pathlib.Path, dtype: str, rope: str) -> None:
-    def load(name: str) -> np.ndarray:
-        return np.load(folder / f"{name}.npy")
-    config = Config.read(folder / "config.json")
-    with tt.open(client_name="llama layer") as card:
-        table, positions = card.tensor(load("page_table"), "uint32"), card.tensor(load("positions"), "uint32")
+class State:
+    """The layer with the files of a folder."""
+
+    def __init__(self, card: tt.Card, folder: pathlib.Path, dtype: str, rope: str) -> None:
+        self.card, self.folder, config = card, folder, Config.read(folder / "config.json")
+        table, positions = card.tensor(self.load("page_table"), "uint32"), card.tensor(self.load("positions").reshape(1, 1, -1), "uint32")
         rotation = Rotation(card, config, context=table.shape[1] * PAGE, convention=rope)
-        place = Place(positions, table, *rotation.angles(positions))
-        layer = Layer(card, config, np.load(folder / "weights.npz"), "model.layers.0.", rotation, len(load("keys")), dtype)
-        x, cache = card.tensor(load("x")), {"keys": layer.keys, "values": layer.values}
-        for name, tensor in cache.items():
-            tt.copy_into(tensor, card.tensor(load(name)))
-        _, k, v = layer.heads(layer.norm(x, layer.norm1), place)
+        self.place = Place(positions, table, *rotation.angles(positions))
+        self.layer = Layer(card, config, np.load(folder / "weights.npz"), "model.layers.0.", rotation, len(self.load("keys")), dtype)
+        self.x, self.cache = card.tensor(self.load("x")), {"keys": self.layer.keys, "values": self.layer.values}
+        self.reset()
+
+    def load(self, name: str) -> np.ndarray:
+        return np.load(self.folder / f"{name}.npy")
+
+    def reset(self) -> None:
+        """Gives the cache its first content."""
+        for name, tensor in self.cache.items():
+            tt.copy_into(tensor, self.card.tensor(self.load(name)))
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("folder", type=pathlib.Path)
+    made.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "bfp8"], help="of the weights")
+    made.add_argument("--rope", default="pairs", choices=["pairs", "halves"], help="convention of the rotary embedding")
+    return made
+
+
+def main(folder: pathlib.Path, dtype: str, rope: str) -> None:
+    with tt.open(client_name="llama layer") as card:
+        state = State(card, folder, dtype, rope)
+        layer = state.layer
+        _, k, v = layer.heads(layer.norm(state.x, layer.norm1), state.place)
         with card.record(clocks=True) as step:
-            y = layer(x, place)
+            y = layer(state.x, state.place)
         step.replay()
-        for name, tensor in {"y": y, **cache, "new_keys": k, "new_values": v}.items():
+        for name, tensor in {"y": y, **state.cache, "new_keys": k, "new_values": v}.items():
             np.save(folder / f"{name}.npy", tensor.numpy())
         show(step.clocks())
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "bfp8"], help="of the weights")
-    parser.add_argument("--rope", default="pairs", choices=["pairs", "halves"], help="convention of the rotary embedding")
-    main(**vars(parser.parse_args()))
+    main(**vars(parser(__doc__.splitlines()[0]).parse_args()))

@@ -17,14 +17,15 @@ namespace {
 enum KernelIndex : uint32_t { kScheduler, kStreamer, kWorker };
 
 // By hart, the worker's followers behind it.
-constexpr const char* kOwnNames[] = {"scheduler",       "streamer",        "worker",
-                                     "follower_ncrisc", "follower_trisc0", "follower_trisc1",
-                                     "follower_trisc2"};
+constexpr const char* kOwnNames[] = {
+    "scheduler",       "streamer",        "worker",          "follower_ncrisc",
+    "follower_trisc0", "follower_trisc1", "follower_trisc2", "none"};
 constexpr client::Processor kProcessors[] = {client::Processor::kBrisc, client::Processor::kNcrisc,
                                              client::Processor::kTrisc0, client::Processor::kTrisc1,
                                              client::Processor::kTrisc2};
 static_assert(std::size(kProcessors) == Description::kHarts);
-static_assert(std::size(kOwnNames) == kWorker + Description::kHarts);
+constexpr uint32_t kNone = kWorker + Description::kHarts;  // index of its name
+static_assert(std::size(kOwnNames) == kNone + 1);
 
 // A structure of words, and the list that follows it, as the words of a launch.
 template <typename Words>
@@ -40,6 +41,12 @@ std::vector<uint32_t> WordsOf(const Words& words, const std::vector<Element>& li
   all.resize(all.size() + bytes / 4);
   std::memcpy(all.data() + sizeof(Words) / 4, list.data(), bytes);
   return all;
+}
+
+// Bytes for the circular buffers of any configuration. 0: there is none.
+uint32_t ArenaBytes(const Description& graph) {
+  if (graph.configurations().size() == 0) return 0;
+  return std::max(graph.configurations().arena_bytes(), layout::kConfigurationAlignment);
 }
 
 }  // namespace
@@ -72,10 +79,11 @@ void CardGraph::AddFunctions(const Description& graph, client::ProgramBuilder* b
     bool has_parts = false;
     // Kernels for BRISC come first: the worker has them by the functions' numbers.
     for (size_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].kernels[hart] == 0) continue;
-      const client::Kernel kernel(nullptr, functions[i].kernels[hart]);
-      follower.words.callable[i] =
-          static_cast<uint8_t>(builder->AddCallable(kernel, kProcessors[hart], workers));
+      uint64_t handle = functions[i].kernels[hart];
+      if (handle == 0 && hart != 0) continue;
+      if (handle == 0) handle = own_[kNone].handle();
+      follower.words.callable[i] = static_cast<uint8_t>(builder->AddCallable(
+          client::Kernel(nullptr, handle), kProcessors[hart], workers, functions[i].configured));
       has_parts = hart != 0;
     }
     if (!has_parts) continue;
@@ -98,6 +106,11 @@ Status CardGraph::MakeProgram(const Description& graph, uint32_t window) {
   // The first one: it has one address on all tiles.
   builder.AddCircularBuffer(layout::kMailbox, layout::kMailboxPages, layout::kSentBytes, all);
   builder.AddCircularBuffer(layout::kWindow, window + 1, layout::kBlockBytes, scheduler);
+  arena_ = ArenaBytes(graph);
+  if (arena_ != 0) {
+    builder.AddCircularBuffer(layout::kConfiguration, 1, layout::kConfigurationSpace, workers);
+    builder.AddCircularBuffer(layout::kArena, 1, arena_, workers);
+  }
   for (const ScratchOptions& one : options_.scratch) {
     builder.AddCircularBuffer(one.index, one.pages, one.page_bytes, workers, one.format);
   }
@@ -137,6 +150,9 @@ void CardGraph::MakeLaunch(const Description& graph, const PackedGraph& packed) 
   }
   launch_.Common(kWorker, std::move(words));
   launch_.Address(kWorker, offsetof(layout::WorkerWords, records) / 4, records_);
+  if (graph.configurations().size() != 0) {
+    launch_.Address(kWorker, offsetof(layout::WorkerWords, configurations) / 4, configurations_);
+  }
   for (uint32_t i = 0; i < graph.buffers().size(); ++i) SetBuffer(i, graph.buffers()[i]);
   for (const Follower& one : followers_) {
     launch_.Common(one.kernel, WordsOf(one.words));
@@ -162,6 +178,16 @@ void CardGraph::SetBuffer(uint32_t index, uint64_t handle) {
   launch_.Address(kWorker, first_buffer_ + index, client::Buffer(nullptr, handle, 0, 0));
 }
 
+Status CardGraph::LoadConfigurations(const Description& graph, client::Queue& queue) {
+  const std::span<const std::byte> pages = graph.configurations().pages();
+  if (pages.empty()) return {};
+  Result<client::Buffer> buffer =
+      session_.AllocateDram(pages.size(), {.page_bytes = layout::kBlockBytes});
+  if (!buffer.ok()) return buffer.status();
+  configurations_ = std::move(*buffer);
+  return queue.Write(configurations_, 0, pages);
+}
+
 Status CardGraph::Load(const Description& graph, const PackedGraph& packed, client::Queue& queue) {
   const uint32_t most = layout::MaxBuffers(static_cast<uint32_t>(placement_.numbers().size() / 4));
   if (graph.buffers().size() > most) {
@@ -172,7 +198,7 @@ Status CardGraph::Load(const Description& graph, const PackedGraph& packed, clie
     if (Status status = LoadOwnKernels(); !status.ok()) return status;
   }
   const uint32_t window = std::min(packed.blocks, packed.window);
-  if (functions_ != graph.functions().size() || window_ != window) {
+  if (functions_ != graph.functions().size() || window_ != window || arena_ < ArenaBytes(graph)) {
     if (Status status = MakeProgram(graph, window); !status.ok()) return status;
   }
   // A buffer of its own: runs of the graph as it was may still be on a queue, and keep theirs.
@@ -181,6 +207,7 @@ Status CardGraph::Load(const Description& graph, const PackedGraph& packed, clie
   if (!records.ok()) return records.status();
   records_ = std::move(*records);
   if (Status status = queue.Write(records_, 0, packed.bytes); !status.ok()) return status;
+  if (Status status = LoadConfigurations(graph, queue); !status.ok()) return status;
   MakeLaunch(graph, packed);
   return {};
 }

@@ -36,6 +36,7 @@ class CardGraph {
   // Adds followers, where there are parts for their harts, and the kernels of the functions.
   void AddFunctions(const Description& graph, client::ProgramBuilder* builder);
   Status MakeProgram(const Description& graph, uint32_t window);
+  Status LoadConfigurations(const Description& graph, client::Queue& queue);
   void MakeLaunch(const Description& graph, const PackedGraph& packed);
 
   client::Session& session_;
@@ -53,7 +54,9 @@ class CardGraph {
   client::Program program_;
   size_t functions_ = 0;  // of the program
   uint32_t window_ = 0;   // blocks that its scheduler has space for
+  uint32_t arena_ = 0;    // bytes for circular buffers of configurations
   client::Buffer records_;
+  client::Buffer configurations_;  // none, if no task has one
   client::LaunchRequest launch_;
   std::vector<uint32_t> schedule_;  // words of the scheduler and the streamer
   uint32_t first_buffer_ = 0;       // word of the workers that is the address of the first buffer

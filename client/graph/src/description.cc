@@ -34,7 +34,8 @@ Function Description::AddFunction(std::string name, uint64_t kernel, FunctionOpt
   }
   for (const uint64_t one : entry.kernels) kernels_ += one != 0 ? 1 : 0;
   const bool is_empty =
-      kernel == 0 || (options.ncrisc != nullptr && entry.kernels[1] == 0) ||
+      (kernel == 0 && !options.configured) ||
+      (options.ncrisc != nullptr && entry.kernels[1] == 0) ||
       (options.compute != nullptr &&
        std::find(entry.kernels.begin() + 2, entry.kernels.end(), 0) != entry.kernels.end());
   if (is_empty) {
@@ -48,6 +49,7 @@ Function Description::AddFunction(std::string name, uint64_t kernel, FunctionOpt
     return function;
   }
   entry.list = ListOf(options.on, 0, "function '" + name + "'");
+  entry.configured = options.configured;
   entry.name = std::move(name);
   entry.host = std::move(options.host);
   functions_.push_back(std::move(entry));
@@ -57,7 +59,8 @@ Function Description::AddFunction(std::string name, uint64_t kernel, FunctionOpt
 uint8_t Description::PartsOf(uint32_t function) const {
   const std::array<uint64_t, kHarts>& kernels = functions_[function].kernels;
   return static_cast<uint8_t>((kernels[1] != 0 ? layout::kNcriscPart : 0) |
-                              (kernels[2] != 0 ? layout::kComputePart : 0));
+                              (kernels[2] != 0 ? layout::kComputePart : 0) |
+                              (functions_[function].configured ? layout::kConfigured : 0));
 }
 
 uint8_t Description::parts() const {
@@ -66,8 +69,8 @@ uint8_t Description::parts() const {
   return parts;
 }
 
-Task Description::Add(Function function, std::span<const Argument> arguments,
-                      const TaskOptions& options) {
+Task Description::AddTask(Function function, std::span<const Argument> arguments, bool configured,
+                          const TaskOptions& options) {
   const Task task{static_cast<uint32_t>(tasks_.size())};
   TaskEntry& entry = tasks_.emplace_back();
   if (function.number >= functions_.size()) {
@@ -77,6 +80,12 @@ Task Description::Add(Function function, std::span<const Argument> arguments,
     return task;
   }
   entry.function = static_cast<uint8_t>(function.number);
+  if (functions_[function.number].configured != configured) {
+    Note("function",
+         "task " + NameOf(task.number) + " has " + (configured ? "a configuration" : "arguments") +
+             "; its function was added with configured = " + (configured ? "false" : "true"));
+    return task;
+  }
   entry.list = static_cast<uint8_t>(functions_[function.number].list);
   if (!options.on.empty()) {
     entry.list =
@@ -97,6 +106,26 @@ Task Description::Add(Function function, std::span<const Argument> arguments,
   }
   for (const Task before : options.after) AddEdge(before, task);
   return task;
+}
+
+Configuration Description::AddConfiguration(const ConfigurationOptions& options) {
+  const Configuration configuration{configurations_.size()};
+  const Status added =
+      configurations_.Add(options, [this](uint64_t handle) { return BufferIndex(handle); });
+  if (!added.ok() && status_.ok()) status_ = added;
+  return configuration;
+}
+
+Task Description::AddConfigured(Function function, Configuration configuration,
+                                const TaskOptions& options) {
+  if (configuration.number >= configurations_.size()) {
+    Note("configuration", "configuration " + std::to_string(configuration.number) +
+                              "; the graph has " + std::to_string(configurations_.size()));
+    return {};
+  }
+  const Argument arguments[] = {configuration.number,
+                                configurations_.UsedBytes(configuration.number)};
+  return AddTask(function, arguments, /*configured=*/true, options);
 }
 
 void Description::AddEdge(Task before, Task after) {

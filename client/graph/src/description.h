@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/graph/src/configurations.h"
 #include "client/graph/src/placement.h"
 #include "firmware/graph/layout.h"
 #include "ttfd/graph/graph.h"
@@ -22,6 +23,7 @@ class Description {
     // Handles by hart; 0: none.
     std::array<uint64_t, kHarts> kernels = {};
     uint32_t list = 0;  // class
+    bool configured = false;
     HostFunction host;
   };
   struct TaskEntry {
@@ -37,7 +39,11 @@ class Description {
   explicit Description(const Placement& placement) : placement_(placement) {}
 
   Function AddFunction(std::string name, uint64_t kernel, FunctionOptions options);
-  Task Add(Function function, std::span<const Argument> arguments, const TaskOptions& options);
+  Task Add(Function function, std::span<const Argument> arguments, const TaskOptions& options) {
+    return AddTask(function, arguments, /*configured=*/false, options);
+  }
+  Configuration AddConfiguration(const ConfigurationOptions& options);
+  Task AddConfigured(Function function, Configuration configuration, const TaskOptions& options);
   void AddEdge(Task before, Task after);
 
   // Replaces a buffer in all tasks. Returns its indices.
@@ -47,10 +53,12 @@ class Description {
   const std::vector<TaskEntry>& tasks() const { return tasks_; }
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<uint64_t>& buffers() const { return buffers_; }
+  const Configurations& configurations() const { return configurations_; }
   std::span<const uint32_t> Arguments(const TaskEntry& task) const {
     return std::span(words_).subspan(task.first_word, task.arguments);
   }
-  // Bits of layout::Call::arguments for the harts besides BRISC on which a function has kernels, or any function.
+  // Bits of layout::Call::arguments: the harts besides BRISC on which a function has kernels, or any function, and
+  // whether it is configured.
   uint8_t PartsOf(uint32_t function) const;
   uint8_t parts() const;
   // "7 'matmul'".
@@ -62,6 +70,9 @@ class Description {
   // More never fit the words of a launch; CardGraph has the exact limit.
   static constexpr size_t kMostBuffers = layout::MaxBuffers(0);
 
+  // `configured`: the arguments name a configuration.
+  Task AddTask(Function function, std::span<const Argument> arguments, bool configured,
+               const TaskOptions& options);
   void Note(std::string field, std::string message);
   // The list of class `name`, or `fallback` where it is empty; notes one that the graph does not have.
   uint32_t ListOf(const std::string& name, uint32_t fallback, const std::string& user);
@@ -74,6 +85,7 @@ class Description {
   std::vector<uint32_t> words_;  // of all arguments
   std::vector<Edge> edges_;
   std::vector<uint64_t> buffers_;  // handles
+  Configurations configurations_;
   Status status_;
 };
 

@@ -18,7 +18,7 @@ namespace ttfd::graph {
 
 static_assert(Graph::kMaxArguments == layout::kArguments);
 static_assert(Graph::kMaxKernels == layout::kFunctions);
-static_assert(Graph::kMaxScratchIndex + 1 == layout::kMailbox);
+static_assert(Graph::kMaxScratchIndex + 1 == layout::kArena);
 
 class Graph::State {
  public:
@@ -60,11 +60,23 @@ Task Graph::Add(Function function, std::span<const Argument> arguments,
   return state_->description.Add(function, arguments, options);
 }
 
+Configuration Graph::AddConfiguration(const ConfigurationOptions& options) {
+  state_->loaded = false;
+  return state_->description.AddConfiguration(options);
+}
+
+Task Graph::AddConfigured(Function function, Configuration configuration,
+                          const TaskOptions& options) {
+  state_->loaded = false;
+  return state_->description.AddConfigured(function, configuration, options);
+}
+
 void Graph::AddEdge(Task before, Task after) {
   state_->loaded = false;
   state_->description.AddEdge(before, after);
 }
 
+client::Session& Graph::session() const { return state_->session; }
 uint64_t Graph::tasks() const { return state_->description.tasks().size(); }
 uint64_t Graph::edges() const { return state_->description.edges().size(); }
 

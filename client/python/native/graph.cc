@@ -1,59 +1,17 @@
 // Task graphs, for ttfd.graph.
-#include "ttfd/graph/graph.h"
+#include "client/python/native/graph.h"
 
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "client/python/native/in_session.h"
 #include "client/python/native/module.h"
 
 namespace ttfd::python {
 namespace {
-
-// A graph and the host forms of its functions, for one thread at a time.
-class Graph {
- public:
-  Graph(const std::shared_ptr<Session>& session, graph::Graph graph)
-      : graph_(session, std::move(graph)) {}
-
-  // Calls `function` with the graph and the GIL.
-  template <typename Function>
-  auto With(const Function& function) {
-    const std::unique_lock lock = Lock();
-    return function(*graph_);
-  }
-  // The same without the GIL.
-  template <typename Function>
-  auto Call(const Function& function) {
-    const std::unique_lock lock = Lock();
-    return graph_.Call([&] { return function(*graph_); });
-  }
-  // The same while another thread may be inside: for calls that any thread may make.
-  template <typename Function>
-  auto CallConcurrently(const Function& function) {
-    return graph_.Call([&] { return function(*graph_); });
-  }
-  // Keeps a function until the graph is gone, which may be without the GIL.
-  const py::object& Keep(py::object host) {
-    return *hosts_.emplace_back(std::make_unique<py::object>(std::move(host)));
-  }
-
- private:
-  std::unique_lock<std::mutex> Lock() {
-    std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) WithoutGil([&lock] { lock.lock(); });
-    return lock;
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<py::object>> hosts_;
-  InSession<graph::Graph> graph_;
-};
 
 // Name, tiles.
 using ClassUse = std::pair<std::string, std::vector<Range>>;
@@ -97,13 +55,15 @@ graph::HostFunction HostOf(const py::object& host) {
 
 // `compute`: handles of the three kernels, or none. `ncrisc`: 0 is none.
 uint32_t AddFunction(Graph& self, std::string name, uint64_t kernel, std::string on,
-                     py::object host, const std::vector<uint64_t>& compute, uint64_t ncrisc) {
+                     py::object host, const std::vector<uint64_t>& compute, uint64_t ncrisc,
+                     bool configured) {
   const client::Kernel reader(nullptr, ncrisc);
   client::ComputeKernel engine;
   graph::FunctionOptions options{.on = std::move(on),
                                  .host = HostOf(self.Keep(std::move(host))),
                                  .ncrisc = ncrisc != 0 ? &reader : nullptr,
-                                 .compute = nullptr};
+                                 .compute = nullptr,
+                                 .configured = configured};
   if (compute.size() == 3) {
     engine = client::ComputeKernel({client::Kernel(nullptr, compute[0]),
                                     client::Kernel(nullptr, compute[1]),
@@ -116,17 +76,51 @@ uint32_t AddFunction(Graph& self, std::string name, uint64_t kernel, std::string
   });
 }
 
-uint32_t Add(Graph& self, uint32_t function, const std::vector<Word>& words,
-             const std::vector<uint32_t>& after, std::string on) {
+std::vector<graph::Argument> ToArguments(const std::vector<Word>& words) {
   std::vector<graph::Argument> arguments;
   for (const auto& [value, is_buffer] : words) {
     arguments.push_back(is_buffer ? graph::Argument::OfBuffer(value)
                                   : graph::Argument(static_cast<uint32_t>(value)));
   }
+  return arguments;
+}
+
+graph::TaskOptions ToOptions(const std::vector<uint32_t>& after, std::string on) {
   graph::TaskOptions options{.after = {}, .on = std::move(on)};
   for (const uint32_t task : after) options.after.push_back({task});
-  return self.With(
-      [&](graph::Graph& graph) { return graph.Add({function}, arguments, options).number; });
+  return options;
+}
+
+uint32_t Add(Graph& self, uint32_t function, const std::vector<Word>& words,
+             const std::vector<uint32_t>& after, std::string on) {
+  const std::vector<graph::Argument> arguments = ToArguments(words);
+  return self.With([&](graph::Graph& graph) {
+    return graph.Add({function}, arguments, ToOptions(after, std::move(on))).number;
+  });
+}
+
+// Index, pages, page bytes and format of circular buffers; processor and words of kernels.
+uint32_t AddConfiguration(Graph& self, const std::vector<Scratch>& circular_buffers,
+                          const std::vector<std::pair<uint8_t, std::vector<Word>>>& common) {
+  graph::ConfigurationOptions options;
+  for (const auto& [index, pages, page_bytes, format] : circular_buffers) {
+    options.circular_buffers.push_back(
+        {index, pages, page_bytes, static_cast<client::DataFormat>(format)});
+  }
+  for (const auto& [processor, words] : common) {
+    options.common.push_back({static_cast<client::Processor>(processor), ToArguments(words)});
+  }
+  return self.With([&](graph::Graph& graph) { return graph.AddConfiguration(options).number; });
+}
+
+uint32_t AddConfigured(Graph& self, uint32_t function, uint32_t configuration,
+                       const std::vector<uint32_t>& after, std::string on) {
+  return self.With([&](graph::Graph& graph) {
+    return graph
+        .AddConfigured({function}, graph::Configuration{configuration},
+                       ToOptions(after, std::move(on)))
+        .number;
+  });
 }
 
 // Words of an array of uint32.
@@ -284,6 +278,8 @@ void BindGraphs(py::module_& module) {
   bound.def(py::init(&MakeGraph))
       .def("add_function", &AddFunction)
       .def("add", &Add)
+      .def("add_configuration", &AddConfiguration)
+      .def("add_configured", &AddConfigured)
       .def("add_many", &AddMany)
       .def("add_edges", &AddEdges)
       .def_property_readonly(

@@ -366,6 +366,7 @@ PYBIND11_MODULE(_native, module) {
   BindSession(module);
   BindQueue(module);
   BindTensors(module);
+  BindSafetensors(module);
   BindCompiledPrograms(module);
   BindGraphs(module);
   module.def("connect", &Connect);

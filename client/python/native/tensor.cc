@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/python/native/graph.h"
 #include "client/python/native/module.h"
 #include "ttfd/tensor/apply.h"
 
@@ -129,6 +130,8 @@ void BindTensors(py::module_& module) {
         }
         return list;
       });
+  py::class_<TaskRecording>(module, "TaskRecording")
+      .def_property_readonly("tasks", [](const TaskRecording& r) { return r->tasks(); });
   py::class_<Card>(module, "Card")
       .def(py::init(&OpenCard))
       .def("tensor", &FromHost)
@@ -140,6 +143,13 @@ void BindTensors(py::module_& module) {
            [](const Card& c) {
              return std::make_unique<Recording>(c.session(),
                                                 Take(c.Call([&] { return c->EndRecording(); })));
+           })
+      .def("end_recording_as_tasks",
+           [](const Card& c, Graph& graph) {
+             return std::make_unique<TaskRecording>(c.session(),
+                                                    Take(graph.Call([&](graph::Graph& tasks) {
+                                                      return c->EndRecordingAsTasks(&tasks);
+                                                    })));
            })
       .def("finish", [](const Card& c) { Check(c.Call([&] { return c->Finish(); })); })
       .def("clear_error", [](const Card& c) { Check(c.Call([&] { return c->ClearError(); })); })

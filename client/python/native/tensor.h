@@ -15,6 +15,7 @@ namespace tt = tensor;
 
 using Tensor = InSession<tt::Tensor>;
 using Recording = InSession<tt::Recording>;
+using TaskRecording = InSession<tt::TaskRecording>;
 using Card = InSession<tt::Card>;
 
 // Raises the tensor's error.

@@ -225,11 +225,11 @@ client::ProgramBuilder ToProgram(const std::vector<KernelUse>& kernels,
                                  const std::vector<CircularBuffer>& circular_buffers,
                                  const std::vector<Semaphore>& semaphores) {
   client::ProgramBuilder builder;
-  for (const auto& [handle, number, cores, callable] : kernels) {
+  for (const auto& [handle, number, cores, callable, configured] : kernels) {
     const auto kernel = Naming<client::Kernel>(handle);
     const auto processor = static_cast<client::Processor>(number);
     if (callable) {
-      builder.AddCallable(kernel, processor, ToRanges(cores));
+      builder.AddCallable(kernel, processor, ToRanges(cores), configured);
     } else {
       builder.AddKernel(kernel, processor, ToRanges(cores));
     }

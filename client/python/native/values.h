@@ -30,7 +30,8 @@ using Arguments = std::tuple<uint32_t, std::vector<uint32_t>,
 // Handle of the program, arguments, timeout in ms; 0: none.
 using Launch = std::tuple<uint64_t, std::vector<Arguments>, uint32_t>;
 using Patch = std::pair<uint32_t, Arguments>;
-using KernelUse = std::tuple<uint64_t, uint8_t, std::vector<Range>, bool>;
+// Handle, processor, tiles, whether it is callable, whether it is configured.
+using KernelUse = std::tuple<uint64_t, uint8_t, std::vector<Range>, bool, bool>;
 // Index, pages, page bytes, tiles, format, handle of the buffer it lies on.
 using CircularBuffer =
     std::tuple<uint32_t, uint32_t, uint32_t, std::vector<Range>, uint8_t, std::optional<uint64_t>>;

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ttfd import _native, check
-from ttfd.arguments import core_ranges, format_number, to_word, word_array
+from ttfd.arguments import core_ranges, format_number, processor_number, to_word, word_array
 from ttfd.queue import Queue
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program
 from ttfd.session import Session
@@ -55,13 +55,20 @@ class Task:
 class Scratch:
     """A circular buffer that every worker has, for the functions: `pages` of `page_bytes`, a multiple of 16.
 
-    index: from 0 to 29. Its pages are what the last task left. format: as in `ttfd.CircularBuffer`.
+    index: from 0 to 27. Its pages are what the last task left. format: as in `ttfd.CircularBuffer`.
     """
 
     index: int
     pages: int
     page_bytes: int
     format: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Configuration:
+    """Circular buffers and common arguments for tasks, by `Graph.configuration`."""
+
+    number: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,6 +140,15 @@ class Timeline:
         self._native.write_trace(check.path(path, "path"))
 
 
+def _spaces(given: Sequence[Scratch], field: str) -> list[tuple[int, int, int, int]]:
+    return [(*check.integers(one, name, "index", "pages", "page_bytes"), format_number(one.format, f"{name}.format"))
+            for name, one in check.several(given, Scratch, field)]
+
+
+def _numbers(tasks: Sequence[Task]) -> list[int]:
+    return [one.number for _, one in check.several(tasks, Task, "after")] if tasks else []
+
+
 class Graph:
     """A graph in a session.
 
@@ -145,8 +161,7 @@ class Graph:
                  scratch: Sequence[Scratch] = (), timeout: float = 0.0) -> None:
         tile = core_ranges(scheduler, "scheduler")[0]
         named = [(check.text(name, "classes"), core_ranges(cores, f"classes[{name!r}]")) for name, cores in dict(classes or {}).items()]
-        spaces = [(*check.integers(one, field, "index", "pages", "page_bytes"), format_number(one.format, f"{field}.format"))
-                  for field, one in check.several(scratch, Scratch, "scratch")]
+        spaces = _spaces(scratch, "scratch")
         self._session = session
         self._native = _native.Graph(session._native, (tile.x0, tile.y0), named, spaces, check.milliseconds(timeout, "timeout"))
         self._buffers: dict[int, Buffer] = {}  # that the tasks name, by their handles
@@ -161,16 +176,17 @@ class Graph:
     def __repr__(self) -> str:
         return f"<ttfd.graph.Graph {self.tasks} tasks, {self.edges} edges>"
 
-    def function(self, name: str, kernel: Kernel, on: str = "", host: Callable[..., None] | None = None,
-                 ncrisc: Kernel | None = None, compute: ComputeKernel | None = None) -> Function:
+    def function(self, name: str, kernel: Kernel | None, on: str = "", host: Callable[..., None] | None = None,
+                 ncrisc: Kernel | None = None, compute: ComputeKernel | None = None, configured: bool = False) -> Function:
         """A function: its name in messages, its kernel, the class of its tasks (the first if none is given).
 
         host: what it does, for `run_on_host`; it gets the arguments of a task, arrays in place of buffers. ncrisc, compute:
         kernels that run together with that for BRISC, with the same arguments: for NCRISC, and for the Tensix engine (by
-        `Session.load_kernels`). A task ends when all of them have.
+        `Session.load_kernels`). A task ends when all of them have. configured: its tasks have a `configuration` each, and which
+        circular buffers and arguments its kernels use is not checked; it may have no kernel for BRISC (None).
         """
         check.callback(host, "host")
-        given = self._live(kernel, "kernel")
+        own = 0 if kernel is None and configured else self._live(kernel, "kernel").handle
         reader = 0 if ncrisc is None else self._live(ncrisc, "ncrisc").handle
         parts = () if compute is None else check.one(compute, ComputeKernel, "compute").kernels
         if compute is not None and len(parts) != 3:
@@ -178,14 +194,23 @@ class Graph:
         engine = [self._live(one, "compute").handle for one in parts]
         memory = self._memory  # not self: the native graph keeps the function
         call = None if host is None else lambda words: host(*[word if word >= 0 else memory[-word] for word in words])
-        return Function(self._native.add_function(check.text(name, "name"), given.handle, check.text(on, "on"), call, engine, reader))
+        return Function(self._native.add_function(check.text(name, "name"), own, check.text(on, "on"), call, engine, reader, bool(configured)))
 
     def add(self, function: Function, arguments: Sequence[Argument], after: Sequence[Task] = (), on: str = "") -> Task:
         """A task: at most 16 arguments, words as in `ttfd.Arguments` or buffers; tasks that end before it starts; its class."""
-        words = [(self._handle(value, "arguments"), True) if isinstance(value, Buffer) else (to_word(value, "arguments"), False)
-                 for value in check.items(arguments, "arguments", "a list of words and buffers")]
-        before = [one.number for _, one in check.several(after, Task, "after")] if after else []
-        return Task(self._native.add(self._number(function), words, before, check.text(on, "on")))
+        return Task(self._native.add(self._number(function), self._words(arguments, "arguments"), _numbers(after), check.text(on, "on")))
+
+    def configuration(self, circular_buffers: Sequence[Scratch] = (), common: Mapping[int | str, Sequence[Argument]] | None = None) -> Configuration:
+        """Circular buffers and common arguments, by processor, for tasks of functions that are configured: one of these is what a
+        launch of its function's kernels on one tile is. At most 4 KiB."""
+        spaces = _spaces(circular_buffers, "circular_buffers")
+        words = [(processor_number(processor, "common"), self._words(given, "common")) for processor, given in dict(common or {}).items()]
+        return Configuration(self._native.add_configuration(spaces, words))
+
+    def add_configured(self, function: Function, configuration: Configuration, after: Sequence[Task] = (), on: str = "") -> Task:
+        """A task of a function that is configured."""
+        number = check.one(configuration, Configuration, "configuration").number
+        return Task(self._native.add_configured(self._number(function), number, _numbers(after), check.text(on, "on")))
 
     def add_many(self, function: Function, words: npt.ArrayLike, buffers: Mapping[int, Buffer] | None = None, on: str = "") -> Task:
         """A task for each row of an array of words; a buffer of `buffers` replaces a column. Returns the first task."""
@@ -266,6 +291,10 @@ class Graph:
         finally:
             self._memory.clear()
             self._on_host.release()
+
+    def _words(self, values: Sequence[Argument], field: str) -> list[tuple[int, bool]]:
+        return [(self._handle(value, field), True) if isinstance(value, Buffer) else (to_word(value, field), False)
+                for value in check.items(values, field, "a list of words and buffers")]
 
     def _live(self, kernel: Kernel, field: str) -> Kernel:
         self._kernels.append(check.live(kernel, Kernel, field))

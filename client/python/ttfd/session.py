@@ -81,7 +81,7 @@ def _kernel_tuples(kernels: Sequence[KernelUse | ComputeUse]) -> tuple[list[tupl
         for use in uses:
             kernel = check.live(check.one(use, KernelUse, field).kernel, Kernel, f"{field}.kernel")
             entries.append((kernel.handle, processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores"),
-                            bool(use.callable)))
+                            bool(use.callable), bool(use.configured)))
         numbers.append(range(first, len(entries)))
     return entries, numbers
 

@@ -30,6 +30,7 @@ import ttfd
 from ttfd import _native, check
 from ttfd._native import DTYPES
 from ttfd.arguments import core_ranges
+from ttfd.graph import Graph
 from ttfd.types import Cores
 
 LAYOUTS = ["tile", "row_major"]
@@ -129,6 +130,21 @@ class Card:
             raise
         recording._native = self._native.end_recording()
 
+    @contextlib.contextmanager
+    def record_tasks(self, graph: Graph) -> Iterator[TaskRecording]:
+        """Makes the operations of the block tasks of a graph in this session, in place of running them: a task for each core of each
+        operation, which starts when the tasks have ended whose tensors it reads or writes. An exception abandons them."""
+        recording = TaskRecording()
+        tasks = check.one(graph, Graph, "graph")
+        self._native.begin_recording(False)
+        try:
+            yield recording
+        except BaseException:
+            with contextlib.suppress(ttfd.Error):
+                self._native.end_recording()
+            raise
+        recording._native = self._native.end_recording_as_tasks(tasks._native)
+
     launch = lambda self, *arguments, **named: self.session.launch(*arguments, **named)  # a program of one's own
 
     def finish(self) -> None:
@@ -154,14 +170,22 @@ class Recording:
         self._native.replay(check.integer(times, "times"))
 
     def clocks(self) -> list[tuple[str, int, int]]:
-        """Name, launches and clocks of each operation in the last replay, in their order: clocks of a worker tile from the end of the
-        operation before it to its own. An operation that is made of several has several entries. Waits for all operations enqueued
+        """Name, launches and clocks of each operation in the last replay, in their order: clocks of the card's first core from the end of
+        the operation before it to its own; launches of other sessions that come between count, too. An operation that is made of several has several entries. Waits for all operations enqueued
         before. It is an error without `clocks` in Card.record, or before the first replay."""
         if self._native is None:
             check.refuse("the block of the recording has not ended, or has failed", "recording")
         return self._native.clocks()
 
-    launches = property(lambda self: 0 if self._native is None else self._native.launches, doc="Launches of a replay.")
+    launches = property(lambda self: 0 if self._native is None else self._native.launches, doc="Launches of a replay, with those that read the clock.")
+
+
+class TaskRecording:
+    """Operations as tasks of a graph. It keeps the tensors that they read and make, and has to exist while the graph may run; tensors of
+    the block have no defined content before the first run."""
+    _native: _native.TaskRecording | None = None
+
+    tasks = property(lambda self: 0 if self._native is None else self._native.tasks, doc="Tasks that it has added.")
 
 
 def open(address: str | os.PathLike[str] | None = None, *, cores: Cores = (), launch_products: int = 4096, **options: Any) -> Card:
@@ -208,7 +232,7 @@ def _function(name: str, inputs: list[tuple[str, bool, bool]], attributes: list[
     return function
 
 
-__all__ = ["Card", "DTYPES", "LAYOUTS", "Recording", "Tensor", "open"]
+__all__ = ["Card", "DTYPES", "LAYOUTS", "Recording", "TaskRecording", "Tensor", "open"]
 for _entry in _native.operations():
     globals()[_entry[0]] = _function(*_entry)
     __all__.append(_entry[0])

@@ -55,13 +55,15 @@ class KernelUse:
 
     processor: BRISC ... TRISC2, or its name in letters of any case. cores: one tile (x, y), a rectangle (x0, y0, x1, y1),
     which `CoreRange` is, or a list of these. callable: placed there and not started; the kernel that the program starts on
-    the same processor calls it (<ttfd/callable.h>), by its number among the program's callable kernels.
+    the same processor calls it (<ttfd/callable.h>), by its number among the program's callable kernels. configured: of a callable
+    kernel; its caller gives it circular buffers and common arguments of its own, and which of them it uses is not checked.
     """
 
     kernel: Kernel
     processor: int | str
     cores: Cores
     callable: bool = False
+    configured: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

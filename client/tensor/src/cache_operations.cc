@@ -111,8 +111,8 @@ Outputs RunUpdateCache(const Call& call) {
   return RunCache(call, part, {strides[2], strides[1], 0}, index);
 }
 
-// Elements of input `i`, [users, rows, columns], from column `first` on, as heads: [users, heads, rows, width], or with
-// rows and width exchanged.
+// Elements of input `i`, [users, rows, columns] or [users, 1, rows, columns], from column `first` on, as heads: [users,
+// heads, rows, width], or with rows and width exchanged.
 struct HeadsPart {
   uint32_t input = 0;
   uint32_t first = 0;
@@ -123,7 +123,7 @@ struct HeadsPart {
 
 TensorSpec HeadsSpec(const Call& call, const HeadsPart& part) {
   const TensorSpec& input = call.spec(part.input);
-  const uint32_t rows = input.shape[1];
+  const uint32_t rows = input.shape.rows();
   return {{input.shape[0], part.heads, part.transposed ? part.width : rows,
            part.transposed ? rows : part.width},
           input.dtype,
@@ -133,7 +133,7 @@ TensorSpec HeadsSpec(const Call& call, const HeadsPart& part) {
 Result<Lowering> SplitHeads(const Call& call, const HeadsPart& part, const TensorSpec& output) {
   const Shape& input = call.spec(part.input).shape;
   const std::vector<uint64_t> strides = StridesOf(input);
-  MoveLevel down = {0, input[1], strides[1]}, across = {0, part.width, 1};
+  MoveLevel down = {0, input.rows(), input.columns()}, across = {0, part.width, 1};
   if (part.transposed) std::swap(down, across);
   const MoveSource source = {
       .input = part.input,
@@ -148,7 +148,9 @@ Result<Lowering> SplitHeads(const Call& call, const HeadsPart& part, const Tenso
 Result<uint32_t> HeadWidth(const Call& call, uint32_t heads, uint32_t kv_heads) {
   const bool is_fused = call.inputs() == 1;
   const Shape& input = call.spec(0).shape;
-  if (input.rank() != 3) return call.InputError(0, "it must have three extents");
+  if (input.rank() != 3 && (input.rank() != 4 || input[1] != 1)) {
+    return call.InputError(0, "it must have three extents, or 1 as the second of four");
+  }
   const uint32_t all = is_fused ? heads + 2 * kv_heads : heads;
   if (input.columns() % all != 0) {
     return call.InputError(0, "its last extent must be that of " + std::to_string(all) + " heads");
@@ -156,7 +158,9 @@ Result<uint32_t> HeadWidth(const Call& call, uint32_t heads, uint32_t kv_heads) 
   const uint32_t width = input.columns() / all;
   if (is_fused) return width;
   const TensorSpec& kv = call.spec(1);
-  const Shape wanted = {input[0], input[1], 2 * kv_heads * width};
+  std::vector<uint32_t> extents = {input.extents().begin(), input.extents().end()};
+  extents.back() = 2 * kv_heads * width;
+  const Shape wanted(std::move(extents));
   if (kv.shape == wanted && kv.dtype == call.spec(0).dtype) return width;
   return call.InputError(
       1, "it must be " + TensorSpec{wanted, call.spec(0).dtype, kv.layout}.ToString());
@@ -236,8 +240,8 @@ void AddCacheOperations(std::vector<Operation>* operations) {
        {{"num_heads", int64_t{1}, "of queries"},
         {"num_kv_heads", int64_t{0}, "of keys, and of values; 0: num_heads"},
         {"transpose_key", true, "keys are [users, heads, columns, rows]"}},
-       "Queries, keys and values, [users, heads, rows, columns], of [users, rows, all columns]; "
-       "with kv_input input has the queries alone."},
+       "Queries, keys and values, [users, heads, rows, columns], of [users, rows, all columns] or "
+       "[users, 1, rows, all columns]; with kv_input input has the queries alone."},
       RunSplitHeads);
   add({"concatenate_heads",
        {{"x"}},

@@ -52,51 +52,67 @@ void CardState::Return(client::Buffer buffer, RecordingMemory* recording) {
   (recording == nullptr ? pool_ : recording->pool).Return(std::move(buffer));
 }
 
-client::LaunchRequest CardState::RequestOf(const Lowering& lowering, const client::Program& program,
-                                           uint32_t index,
-                                           std::span<const std::shared_ptr<Allocation>> inputs,
-                                           const Allocation& output) const {
+client::LaunchRequest CardState::RequestOf(const RecordedOperation& operation,
+                                           const client::Program& program, uint32_t index) const {
   client::LaunchRequest request(program);
+  const Lowering& lowering = operation.lowering;
   const auto kernels = InfoOf(lowering.family).kernels;
   for (uint32_t kernel = 0; kernel < kernels.size(); ++kernel) {
     const KernelWords& words = lowering.kernels[kernels[kernel].words];
     request.Common(kernel, LaunchWords(lowering, words, index, cores_));
     for (const auto& [word, tensor] : words.addresses) {
-      request.Address(kernel, word,
-                      (tensor == Lowering::kOutput ? output : *inputs[tensor]).buffer());
+      request.Address(kernel, word, client::Buffer(nullptr, operation.buffer(tensor), 0, 0));
     }
   }
   return request;
 }
 
-client::Result<client::LaunchRequest> CardState::RequestFor(const Lowering& lowering,
-                                                            const Allocation& output) {
+client::Result<std::vector<client::LaunchRequest>> CardState::RequestsOf(
+    const RecordedOperation& operation) {
   const MutexLock lock(&mutex_);
   if (client::Status status = CheckSession(); !status.ok()) return status;
-  const client::Result<const client::Program*> program = programs_.Of(lowering, cores_);
+  const client::Result<const client::Program*> program = programs_.Of(operation.lowering, cores_);
   if (!program.ok()) return program.status();
-  return RequestOf(lowering, **program, 0, {}, output);
+  std::vector<client::LaunchRequest> requests;
+  for (uint32_t i = 0; i < operation.lowering.launches(); ++i) {
+    requests.push_back(RequestOf(operation, **program, i));
+  }
+  return requests;
 }
 
-client::Status CardState::Launch(std::string_view operation, const Lowering& lowering,
+client::Result<const KernelSet::Kernels*> CardState::KernelsOf(Family family) {
+  const MutexLock lock(&mutex_);
+  if (client::Status status = CheckSession(); !status.ok()) return status;
+  return programs_.kernels().Of(family);
+}
+
+client::Status CardState::Launch(std::string_view name, const Lowering& lowering,
                                  std::span<const std::shared_ptr<Allocation>> inputs,
                                  const Allocation& output,
                                  const std::shared_ptr<Storage>& changed) {
+  RecordedOperation operation = {.name = std::string(name),
+                                 .lowering = lowering,
+                                 .inputs = {},
+                                 .output = output.buffer().handle()};
+  for (const std::shared_ptr<Allocation>& input : inputs) {
+    operation.inputs.push_back(input->buffer().handle());
+  }
   const MutexLock lock(&mutex_);
   if (client::Status status = CheckSession(); !status.ok()) return status;
-  const client::Result<const client::Program*> program = programs_.Of(lowering, cores_);
-  if (!program.ok()) return program.status();
   ++operations_;
-  for (uint32_t i = 0; i < lowering.launches(); ++i) {
-    client::Status status = stream_.Launch(RequestOf(lowering, **program, i, inputs, output));
-    if (!status.ok()) return status;
-  }
   if (RecordedLaunches* const recording = stream_.recording(); recording != nullptr) {
     for (const std::shared_ptr<Allocation>& input : inputs) {
       if (input->recording() != recording->memory) recording->inputs.insert(input);
     }
     recording->changed.push_back(changed);
-    recording->operations.push_back({std::string(operation), lowering.launches()});
+    recording->operations.push_back(std::move(operation));
+    return client::Status();
+  }
+  const client::Result<const client::Program*> program = programs_.Of(lowering, cores_);
+  if (!program.ok()) return program.status();
+  for (uint32_t i = 0; i < lowering.launches(); ++i) {
+    client::Status status = stream_.Launch(RequestOf(operation, **program, i));
+    if (!status.ok()) return status;
   }
   return client::Status();
 }

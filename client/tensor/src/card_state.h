@@ -40,9 +40,10 @@ class CardState : public std::enable_shared_from_this<CardState> {
   client::Status Launch(std::string_view operation, const Lowering& lowering,
                         std::span<const std::shared_ptr<Allocation>> inputs,
                         const Allocation& output, const std::shared_ptr<Storage>& changed);
-  // The only launch of a lowering without inputs.
-  client::Result<client::LaunchRequest> RequestFor(const Lowering& lowering,
-                                                   const Allocation& output);
+  // The launches of an operation of a recording.
+  client::Result<std::vector<client::LaunchRequest>> RequestsOf(const RecordedOperation& operation);
+  // Kernels of a family, in the order of FamilyInfo::kernels; valid while the card exists.
+  client::Result<const KernelSet::Kernels*> KernelsOf(Family family);
 
   // ---- Recordings.
   // FAILED_PRECONDITION: one is under way.
@@ -61,10 +62,8 @@ class CardState : public std::enable_shared_from_this<CardState> {
   client::Result<std::shared_ptr<Allocation>> Allocate(const TensorSpec& spec,
                                                        std::shared_ptr<RecordingMemory> recording)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  client::LaunchRequest RequestOf(const Lowering& lowering, const client::Program& program,
-                                  uint32_t index,
-                                  std::span<const std::shared_ptr<Allocation>> inputs,
-                                  const Allocation& output) const;
+  client::LaunchRequest RequestOf(const RecordedOperation& operation,
+                                  const client::Program& program, uint32_t index) const;
 
   // Error: the session is lost. A call that creates something would begin its successor, where nothing of this is.
   client::Status CheckSession() const;

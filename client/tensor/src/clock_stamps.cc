@@ -13,40 +13,42 @@ namespace {
 constexpr uint32_t kStampsBefore = 2;  // the first operation
 constexpr uint32_t kWordsOfStamp = ops::kStampBytes / sizeof(uint32_t);
 
-Lowering LowerStamp(uint32_t index, const CardLimits& limits) {
-  constexpr client::DataFormat kWords = client::DataFormat::kInt32;
+RecordedOperation StampOperation(uint32_t index, const Allocation& memory,
+                                 const CardLimits& limits) {
   ops::Stamp words = {};
   words.index = index;
   Lowering lowering = {.family = Family::kStamp};
-  lowering.circular_buffers = {{0, 1, kWords}};  // a page of it is more than enough
+  lowering.circular_buffers = {{0, 1, client::DataFormat::kInt32}};  // more than enough
   lowering.kernels = {
       {WordsOf(words), {{WordOf(offsetof(ops::Stamp, address)), Lowering::kOutput}}}};
   Divide(1, 1, limits, &lowering);
-  return lowering;
+  return {.name = "stamp",
+          .lowering = std::move(lowering),
+          .inputs = {},
+          .output = memory.buffer().handle()};
 }
 
 }  // namespace
 
-Result<ClockStamps> ClockStamps::AddTo(CardState* card, RecordedLaunches* recorded) {
-  const auto count = static_cast<uint32_t>(recorded->operations.size()) + kStampsBefore;
+Result<ClockStamps> ClockStamps::AddTo(CardState* card,
+                                       std::vector<RecordedOperation>* operations) {
+  const auto count = static_cast<uint32_t>(operations->size()) + kStampsBefore;
   const TensorSpec spec = {{count, kWordsOfStamp}, DType::kUInt32, Layout::kRowMajor};
   const Result<std::shared_ptr<Allocation>> memory = card->AllocateForHost(spec);
   if (!memory.ok()) return memory.status();
 
-  std::vector<client::LaunchRequest> launches;
-  auto next = recorded->launches.begin();
+  std::vector<OperationClocks> clocks;
+  std::vector<RecordedOperation> stamped;
   for (uint32_t i = 0; i < count; ++i) {
     if (i >= kStampsBefore) {
-      const auto end = next + recorded->operations[i - kStampsBefore].launches;
-      std::move(next, end, std::back_inserter(launches));
-      next = end;
+      RecordedOperation& operation = (*operations)[i - kStampsBefore];
+      clocks.push_back({operation.name, operation.lowering.launches(), 0});
+      stamped.push_back(std::move(operation));
     }
-    Result<client::LaunchRequest> stamp = card->RequestFor(LowerStamp(i, card->limits()), **memory);
-    if (!stamp.ok()) return stamp.status();
-    launches.push_back(std::move(*stamp));
+    stamped.push_back(StampOperation(i, **memory, card->limits()));
   }
-  recorded->launches = std::move(launches);
-  return ClockStamps(recorded->operations, Tensor(spec, std::make_shared<Storage>(*memory)));
+  *operations = std::move(stamped);
+  return ClockStamps(std::move(clocks), Tensor(spec, std::make_shared<Storage>(*memory)));
 }
 
 Result<std::vector<OperationClocks>> ClockStamps::Read() const {
@@ -59,12 +61,10 @@ Result<std::vector<OperationClocks>> ClockStamps::Read() const {
     return at(stamp) - at(stamp - 1);
   };
   const uint64_t own = between(1);
-  std::vector<OperationClocks> clocks;
-  for (size_t i = 0; i < operations_.size(); ++i) {
+  std::vector<OperationClocks> clocks = operations_;
+  for (size_t i = 0; i < clocks.size(); ++i) {
     const uint64_t all = between(i + kStampsBefore);
-    clocks.push_back({.operation = operations_[i].name,
-                      .launches = operations_[i].launches,
-                      .clocks = all - std::min(all, own)});
+    clocks[i].clocks = all - std::min(all, own);
   }
   return clocks;
 }

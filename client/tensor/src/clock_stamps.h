@@ -16,17 +16,17 @@ namespace ttfd::tensor {
 // operation, from which follows what a stamp itself takes, and one after each operation.
 class ClockStamps {
  public:
-  // Adds the stamps to the launches of a recording. RESOURCE_EXHAUSTED: there is no memory for them.
-  static Result<ClockStamps> AddTo(CardState* card, RecordedLaunches* recorded);
+  // Puts the stamps between the operations of a recording. RESOURCE_EXHAUSTED: there is no memory for them.
+  static Result<ClockStamps> AddTo(CardState* card, std::vector<RecordedOperation>* operations);
 
   // Clocks of the last replay, after all that has been enqueued.
   Result<std::vector<OperationClocks>> Read() const;
 
  private:
-  ClockStamps(std::vector<RecordedOperation> operations, Tensor stamps)
+  ClockStamps(std::vector<OperationClocks> operations, Tensor stamps)
       : operations_(std::move(operations)), stamps_(std::move(stamps)) {}
 
-  std::vector<RecordedOperation> operations_;
+  std::vector<OperationClocks> operations_;  // without clocks
   Tensor stamps_;
 };
 

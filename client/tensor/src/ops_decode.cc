@@ -7,10 +7,8 @@
 
 namespace ttfd::tensor {
 
-Tensor RotaryEmbedding(const Tensor& x, const Tensor& cos, const Tensor& sin, int64_t token_index,
-                       bool decode) {
-  return ApplyTo("rotary_embedding", {x, cos, sin},
-                 {{"token_index", token_index}, {"decode", decode}});
+Tensor RotaryEmbedding(const Tensor& x, const Tensor& cos, const Tensor& sin, int64_t token_index) {
+  return ApplyTo("rotary_embedding", {x, cos, sin}, {{"token_index", token_index}});
 }
 Tensor RotaryEmbeddingLlama(const Tensor& x, const Tensor& cos, const Tensor& sin,
                             const Tensor& trans_mat, bool decode) {

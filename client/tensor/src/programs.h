@@ -35,6 +35,7 @@ class ProgramCache {
   client::Result<const client::Program*> Of(const Lowering& lowering, const CoreSet& cores);
 
   size_t size() const { return programs_.size(); }
+  KernelSet& kernels() { return kernels_; }
 
  private:
   using Key = std::tuple<Family, uint32_t, std::vector<CircularBufferUse>>;

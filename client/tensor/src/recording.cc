@@ -1,11 +1,14 @@
 // Recordings of a card.
 #include "ttfd/tensor/recording.h"
 
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "client/tensor/src/card_state.h"
 #include "client/tensor/src/clock_stamps.h"
+#include "client/tensor/src/error.h"
+#include "client/tensor/src/operation_tasks.h"
 #include "ttfd/tensor/card.h"
 
 namespace ttfd::tensor {
@@ -56,6 +59,28 @@ class RecordingState {
   client::Trace trace_;
 };
 
+// Keeps the memory of tensors that tasks use.
+class TaskRecordingState {
+ public:
+  TaskRecordingState(std::shared_ptr<CardState> card, std::unique_ptr<RecordedLaunches> recorded,
+                     uint32_t tasks)
+      : card_(std::move(card)),
+        memory_(std::move(recorded->memory)),
+        inputs_(std::move(recorded->inputs)),
+        tasks_(tasks) {}
+  ~TaskRecordingState() { card_->Release(memory_.get()); }
+  TaskRecordingState(const TaskRecordingState&) = delete;
+  TaskRecordingState& operator=(const TaskRecordingState&) = delete;
+
+  uint32_t tasks() const { return tasks_; }
+
+ private:
+  std::shared_ptr<CardState> card_;
+  std::shared_ptr<RecordingMemory> memory_;
+  std::set<std::shared_ptr<Allocation>> inputs_;
+  uint32_t tasks_;
+};
+
 Status Recording::Replay(uint32_t times) { return state_->Replay(times); }
 uint64_t Recording::launches() const { return state_->launches(); }
 Result<std::vector<OperationClocks>> Recording::Clocks() const { return state_->Clocks(); }
@@ -68,21 +93,23 @@ Status Card::BeginRecording(const RecordingOptions& options) {
 
 Result<Recording> Card::EndRecording() {
   std::unique_ptr<RecordedLaunches> recorded = state_->EndRecording();
-  if (recorded == nullptr) {
-    return Status(Code::kFailedPrecondition, "no recording is under way");
-  }
-  Status status = recorded->error;
-  if (status.ok() && recorded->launches.empty()) {
-    status = Status(Code::kFailedPrecondition, "no operation has been called in the recording");
-  }
+  if (Status status = CheckRecorded(recorded.get()); !status.ok()) return status;
+  Status status;
   std::optional<ClockStamps> stamps;
-  if (status.ok() && recorded->options.clocks) {
-    Result<ClockStamps> added = ClockStamps::AddTo(state_.get(), recorded.get());
+  if (recorded->options.clocks) {
+    Result<ClockStamps> added = ClockStamps::AddTo(state_.get(), &recorded->operations);
     status = added.status();
     if (status.ok()) stamps = std::move(*added);
   }
+  std::vector<client::LaunchRequest> launches;
+  for (const RecordedOperation& operation : recorded->operations) {
+    if (!status.ok()) break;
+    Result<std::vector<client::LaunchRequest>> requests = state_->RequestsOf(operation);
+    status = requests.status();
+    if (status.ok()) std::move(requests->begin(), requests->end(), std::back_inserter(launches));
+  }
   if (status.ok()) {
-    Result<client::Trace> trace = state_->queue().RecordTrace(recorded->launches);
+    Result<client::Trace> trace = state_->queue().RecordTrace(launches);
     if (trace.ok()) {
       return Recording(std::make_shared<RecordingState>(state_, std::move(recorded),
                                                         std::move(stamps), std::move(*trace)));
@@ -90,6 +117,48 @@ Result<Recording> Card::EndRecording() {
     status = trace.status();
   }
   state_->Release(recorded->memory.get());
+  return status;
+}
+
+Result<TaskRecording> Card::EndRecordingAsTasks(graph::Graph* graph) {
+  std::unique_ptr<RecordedLaunches> recorded = state_->EndRecording();
+  if (Status status = CheckRecorded(recorded.get()); !status.ok()) return status;
+  OperationTasks tasks(state_.get(), graph);
+  Status status;
+  if (&graph->session() != &state_->session()) {
+    status = Invalid("graph", "the graph is in another session than the card");
+  }
+  for (const RecordedOperation& operation : recorded->operations) {
+    if (status.ok()) status = tasks.Add(operation);
+  }
+  if (!status.ok()) {
+    state_->Release(recorded->memory.get());
+    return status;
+  }
+  recorded->memory->has_run = true;  // the graph does not say when it has
+  return TaskRecording(
+      std::make_shared<TaskRecordingState>(state_, std::move(recorded), tasks.tasks()));
+}
+
+Result<TaskRecording> Card::RecordTasks(graph::Graph* graph,
+                                        const std::function<void()>& operations) {
+  if (Status status = BeginRecording(); !status.ok()) return status;
+  operations();
+  return EndRecordingAsTasks(graph);
+}
+
+uint32_t TaskRecording::tasks() const { return state_->tasks(); }
+
+// OK: it has operations, and none has failed. Releases its memory otherwise.
+Status Card::CheckRecorded(RecordedLaunches* recorded) {
+  if (recorded == nullptr) {
+    return Status(Code::kFailedPrecondition, "no recording is under way");
+  }
+  Status status = recorded->error;
+  if (status.ok() && recorded->operations.empty()) {
+    status = Status(Code::kFailedPrecondition, "no operation has been called in the recording");
+  }
+  if (!status.ok()) state_->Release(recorded->memory.get());
   return status;
 }
 

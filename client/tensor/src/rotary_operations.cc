@@ -53,14 +53,6 @@ Status CheckRotary(const Call& call) {
                          "it must have the shape of cos, " + call.spec(kCos).shape.ToString());
 }
 
-// A row of cos and sin for each row of x; to decode also one for all rows of a matrix.
-Status CheckRows(const Call& call, bool decode) {
-  const uint32_t rows = call.spec(kRotated).shape[2], given = call.spec(kCos).shape[2];
-  if (decode ? given == 1 || given == rows : given >= rows) return Status();
-  return call.InputError(kCos, std::string("it must have ") + (decode ? "one row, or " : "") +
-                                   "the " + std::to_string(rows) + " rows of x");
-}
-
 // Rows of cos or sin from `first` on.
 Tensor RowsOf(const Composition& steps, const Tensor& angles, uint32_t first, uint32_t rows) {
   const Shape& shape = angles.shape();
@@ -87,19 +79,15 @@ Outputs RunRotaryEmbedding(const Call& call) {
     return call.Error("token_index", "is " + std::to_string(token) +
                                          "; it must be -1 or a row of " + angles.ToString());
   }
-  const bool decode = call.attribute<bool>("decode");
-  if (decode && token != -1) {
-    return call.Error("token_index", "is " + std::to_string(token) + "; with decode it must be -1");
-  }
-  if (token == -1) {
-    if (Status status = CheckRows(call, decode); !status.ok()) return status;
+  if (token == -1 && angles[2] < x[2]) {
+    return call.InputError(kCos, "it must have the " + std::to_string(x[2]) + " rows of x");
   }
   if (x[3] % 2 != 0) return call.InputError(kRotated, "its last extent must be even");
   if (call.spec(kRotated).dtype == DType::kBfp8 || call.spec(kSin).dtype == DType::kBfp8) {
     return call.InputError(kRotated, "the dtype of x and sin must be bfloat16 or float32");
   }
   const uint32_t first = token == -1 ? 0 : static_cast<uint32_t>(token);
-  const uint32_t rows = token != -1 ? 1 : decode ? angles[2] : x[2];
+  const uint32_t rows = token == -1 ? x[2] : 1;
   const Composition steps(call);
   const Tensor cos = RowsOf(steps, call.input(kCos), first, rows);
   const Tensor sin = RowsOf(steps, call.input(kSin), first, rows);
@@ -131,7 +119,10 @@ Outputs RunRotaryEmbeddingLlama(const Call& call) {
   if (Status status = CheckRotary(call); !status.ok()) return status;
   const Shape &x = call.spec(kRotated).shape, &angles = call.spec(kCos).shape;
   const bool decode = call.attribute<bool>("decode");
-  if (Status status = CheckRows(call, decode); !status.ok()) return status;
+  if (decode ? angles[2] != 1 && angles[2] != x[2] : angles[2] < x[2]) {
+    return call.InputError(kCos, std::string("it must have ") + (decode ? "one row, or" : "") +
+                                     " the " + std::to_string(x[2]) + " rows of x");
+  }
   if (x[3] % kTileExtent != 0) {
     return call.InputError(kRotated, "its last extent must be a multiple of 32");
   }
@@ -148,25 +139,20 @@ Outputs RunRotaryEmbeddingLlama(const Call& call) {
   return Combined(call, steps, cos, sin, turned->front());
 }
 
-OperationInfo::AttributeInfo DecodeAttribute() {
-  return {"decode", false, "rows of x are heads, of which cos and sin have one row for each user"};
-}
-
 }  // namespace
 
 void AddRotaryOperations(std::vector<Operation>* operations) {
   operations->push_back(
       {{"rotary_embedding",
         {{"x"}, {"cos"}, {"sin"}},
-        {{"token_index", int64_t{-1}, "row of cos and sin for all rows of x; -1: that of the row"},
-         DecodeAttribute()},
+        {{"token_index", int64_t{-1}, "row of cos and sin for all rows of x; -1: that of the row"}},
         "x * cos + r * sin, where r is the second half of each row of x, negative, and then the "
         "first half."},
        RunRotaryEmbedding});
   operations->push_back(
       {{"rotary_embedding_llama",
         {{"x"}, {"cos"}, {"sin"}, {"trans_mat"}},
-        {DecodeAttribute()},
+        {{"decode", false, "rows of x are heads, of which cos and sin have one row for each user"}},
         "x * cos + r * sin, where r is each 32 columns of x times the first 32 rows of trans_mat."},
        RunRotaryEmbeddingLlama});
 }

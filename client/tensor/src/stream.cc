@@ -15,11 +15,7 @@ RecordedLaunches* Stream::recording() const {
   return is_own ? recording_.get() : nullptr;
 }
 
-client::Status Stream::Launch(client::LaunchRequest launch) {
-  if (RecordedLaunches* const recording = this->recording(); recording != nullptr) {
-    recording->launches.push_back(std::move(launch));
-    return client::Status();
-  }
+client::Status Stream::Launch(const client::LaunchRequest& launch) {
   if (const auto position = queue_.EnqueueLaunch(launch); !position.ok()) return position.status();
   ++launches_;
   return client::Status();

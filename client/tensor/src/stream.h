@@ -9,27 +9,35 @@
 #include <utility>
 #include <vector>
 
+#include "client/tensor/src/lowering.h"
 #include "client/tensor/src/storage.h"
 #include "ttfd/session.h"
 #include "ttfd/tensor/recording.h"
 
 namespace ttfd::tensor {
 
-// An operation of a recording, or a step of one that is made of several.
+// An operation of a recording, or a step of one that is made of several. It keeps no memory: tensors of the recording
+// share buffers.
 struct RecordedOperation {
   std::string name;  // of the operation
-  uint32_t launches = 0;
+  Lowering lowering;
+  std::vector<uint64_t> inputs;  // handles of buffers
+  uint64_t output = 0;
+
+  // Handle of the buffer that KernelWords::Address::tensor names.
+  uint64_t buffer(uint32_t tensor) const {
+    return tensor == Lowering::kOutput ? output : inputs[tensor];
+  }
 };
 
-// Launches of one thread, gathered.
+// Operations of one thread, gathered.
 struct RecordedLaunches {
   std::thread::id thread = {};
   std::shared_ptr<RecordingMemory> memory = {};
-  std::vector<client::LaunchRequest> launches = {};
-  std::vector<RecordedOperation> operations = {};  // whose launches these are, in their order
-  // Inputs of the launches that the recording has not made.
+  std::vector<RecordedOperation> operations = {};  // in their order
+  // Inputs of the operations that the recording has not made.
   std::set<std::shared_ptr<Allocation>> inputs = {};
-  // Tensors whose elements the launches change in place.
+  // Tensors whose elements the operations change in place.
   std::vector<std::weak_ptr<Storage>> changed = {};
   client::Status error = {};  // the first of an operation
   RecordingOptions options = {};
@@ -40,13 +48,14 @@ class Stream {
  public:
   explicit Stream(client::Queue queue) : queue_(std::move(queue)) {}
 
-  // Launches of the calling thread go into `recording` until EndRecording. False: one is under way.
+  // Operations of the calling thread go into `recording` until EndRecording. False: one is under way.
   bool BeginRecording(std::unique_ptr<RecordedLaunches> recording);
   std::unique_ptr<RecordedLaunches> EndRecording() { return std::move(recording_); }
-  // Recording of the calling thread. Null: its launches are enqueued.
+  // Recording of the calling thread. Null: its operations are enqueued.
   RecordedLaunches* recording() const;
 
-  client::Status Launch(client::LaunchRequest launch);
+  // Enqueues a launch.
+  client::Status Launch(const client::LaunchRequest& launch);
 
   uint64_t launches() const { return launches_; }
 

@@ -94,6 +94,7 @@ class ProgramBuilder {
     Processor processor = Processor::kBrisc;
     std::vector<CoreRange> cores = {};
     bool callable = false;
+    bool configured = false;
   };
   struct CircularBuffer {
     uint32_t index = 0;
@@ -114,8 +115,11 @@ class ProgramBuilder {
   uint32_t AddKernel(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
   // Places `kernel` on every tile in `cores` without starting it: the kernel that the program starts on the same
   // processor there calls it (<ttfd/callable.h>). It has the circular buffers and semaphores of its tile and the
-  // arguments of its caller, none of the launch. Returns its number among the program's callable kernels, at most 64.
-  uint32_t AddCallable(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
+  // arguments of its caller, none of the launch. `configured`: its caller gives it circular buffers and common
+  // arguments of its own, and which of them it uses is not checked. Returns its number among the program's callable
+  // kernels, at most 64.
+  uint32_t AddCallable(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores,
+                       bool configured = false);
   // Runs the three kernels on the processors they are for, TRISC0 to TRISC2. LaunchRequest sets their arguments
   // together.
   ComputeIndices AddKernels(const ComputeKernel& kernels, const std::vector<CoreRange>& cores);

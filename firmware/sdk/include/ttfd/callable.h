@@ -9,6 +9,10 @@
 // and semaphores of the tile, sees its caller's choice as Argument(i), and has no common arguments. Call() returns when
 // it has, after its writes have landed. To call a kernel that the program placed on other tiles or for another hart
 // only is an error that nothing finds.
+//
+// CallWith() gives a kernel a launch message of the caller's: with circular buffers and common arguments of its own, as
+// a launch would. The daemon takes a kernel with such needs as callable if the program says that it is configured
+// (KernelUse.configured). The counts of the circular buffers are the caller's to clear.
 #pragma once
 
 #include <stddef.h>
@@ -42,19 +46,29 @@ class Caller {
 
   // Runs callable kernel `index` of the program. One that the program does not have is refused (<ttfd/given.h>).
   [[gnu::always_inline]] void Call(uint32_t index) {
-    internal::RequireGiven<abi::kCallable>(index);
-    const uint32_t header = firmware::Load(callables_ + 4 * index);
-    firmware::RestoreData(header);
     // The called kernel finds its arguments where this one does, in the launch message.
     firmware::Store(message_ + kOffsets, called_offsets_);
     firmware::Store(message_ + kCounts, called_counts_);
-    firmware::CallKernel(firmware::EntryOf(header), message_,
-                         const_cast<abi::KernelContext&>(internal::Context()));
+    Run(index, message_);
     firmware::Store(message_ + kOffsets, offsets_);
     firmware::Store(message_ + kCounts, counts_);
   }
+  // The same with the abi::LaunchMessage at an L1 address, of which the kernel reads its own arguments, the
+  // configuration and what the counts say; it does not see SetArgument.
+  [[gnu::always_inline]] void CallWith(uint32_t index, uint32_t message) {
+    Run(index, message);
+    const_cast<abi::KernelContext&>(internal::Context()).launch_message_address = message_;
+  }
 
  private:
+  [[gnu::always_inline]] void Run(uint32_t index, uint32_t message) {
+    internal::RequireGiven<abi::kCallable>(index);
+    const uint32_t header = firmware::Load(callables_ + 4 * index);
+    firmware::RestoreData(header);
+    firmware::CallKernel(firmware::EntryOf(header), message,
+                         const_cast<abi::KernelContext&>(internal::Context()));
+  }
+
   // This hart's LaunchArguments: offsets of the common and of the other arguments, then how many there are.
   static constexpr uint32_t kOffsets =
       offsetof(abi::LaunchMessage, arguments) + kHart * sizeof(abi::LaunchArguments);

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "ttfd/graph/argument.h"
+#include "ttfd/graph/configuration.h"
 #include "ttfd/graph/host.h"
 #include "ttfd/graph/timeline.h"
 #include "ttfd/session.h"
@@ -57,14 +58,6 @@ struct ClassOptions {
   std::vector<client::CoreRange> cores = {};
 };
 
-// A circular buffer that every worker has, for the functions. Its pages are what the last task left.
-struct ScratchOptions {
-  uint32_t index = 0;  // not above Graph::kMaxScratchIndex
-  uint32_t pages = 0;
-  uint32_t page_bytes = 0;  // multiple of 16
-  client::DataFormat format = client::DataFormat::kNone;
-};
-
 struct GraphOptions {
   // The tile of the scheduler. It runs no tasks.
   client::Core scheduler = {0, 0};
@@ -83,6 +76,10 @@ struct FunctionOptions {
   // task ends when all of them have. Null: none.
   const client::Kernel* ncrisc = nullptr;
   const client::ComputeKernel* compute = nullptr;
+  // Its tasks have a Configuration each (<ttfd/graph/configuration.h>). Which circular buffers and arguments its
+  // kernels use is not checked. Its kernel for BRISC may be an empty one. Tasks of a function without any kernel do
+  // nothing: where many tasks wait for the same ones, one in between saves edges.
+  bool configured = false;
 };
 
 struct TaskOptions {
@@ -103,7 +100,7 @@ class Graph {
   static constexpr uint32_t kMaxArguments = 16;  // of a task
   static constexpr uint32_t kMaxKernels =
       64;  // of all functions; one for the Tensix engine counts as three
-  static constexpr uint32_t kMaxScratchIndex = 29;  // the graph has those above
+  static constexpr uint32_t kMaxScratchIndex = 27;  // the graph has those above
 
   // The session outlives the graph.
   explicit Graph(client::Session& session, GraphOptions options = {});
@@ -119,9 +116,14 @@ class Graph {
            const TaskOptions& options = {}) {
     return Add(function, std::span(arguments.begin(), arguments.size()), options);
   }
+  // Circular buffers and common arguments for tasks of functions that are configured: at most 4 KiB of them.
+  Configuration AddConfiguration(const ConfigurationOptions& options);
+  Task AddConfigured(Function function, Configuration configuration,
+                     const TaskOptions& options = {});
   // `after` starts when `before` has ended; both exist.
   void AddEdge(Task before, Task after);
 
+  client::Session& session() const;
   uint64_t tasks() const;
   uint64_t edges() const;
 

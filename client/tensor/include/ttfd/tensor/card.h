@@ -21,9 +21,12 @@
 
 #include "ttfd/session.h"
 #include "ttfd/tensor/recording.h"
+#include "ttfd/tensor/task_recording.h"
 #include "ttfd/tensor/tensor.h"
 
 namespace ttfd::tensor {
+
+struct RecordedLaunches;  // of the library
 
 struct CardOptions {
   client::ConnectOptions connect = {};
@@ -63,6 +66,11 @@ class Card {
   // Both, with the calls of `operations` between them; it does not throw.
   Result<Recording> Record(const std::function<void()>& operations,
                            const RecordingOptions& options = {});
+  // The same, but the operations become tasks of a graph in the card's session, in place of EndRecording:
+  // <ttfd/tensor/task_recording.h>. Clocks are not read. INVALID_ARGUMENT: the graph is in another session; mistakes
+  // that its tasks make in it, such as too many buffers, come from its Run.
+  Result<TaskRecording> EndRecordingAsTasks(graph::Graph* graph);
+  Result<TaskRecording> RecordTasks(graph::Graph* graph, const std::function<void()>& operations);
   // Whether the calling thread is between the two.
   bool IsRecording() const;
 
@@ -88,6 +96,7 @@ class Card {
  private:
   explicit Card(std::shared_ptr<CardState> state);
   Tensor Write(std::span<const float> elements, TensorSpec spec);
+  Status CheckRecorded(RecordedLaunches* recorded);
 
   std::shared_ptr<CardState> state_;
 };

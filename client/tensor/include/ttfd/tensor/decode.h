@@ -10,11 +10,11 @@ namespace ttfd::tensor {
 
 // x * cos + r * sin, where r is the second half of each row of x, negative, and then the first half. `x` is [users,
 // heads, rows, columns], `cos` and `sin` are [1, 1, rows or more, columns]. All rows of x are rotated by row
-// `token_index` of these, or each by its own if that is -1. With `decode` x is [1, users, heads, columns], and cos and
-// sin have a row for each user, [1, users, 1, columns].
+// `token_index` of these, or each by its own if that is -1.
 Tensor RotaryEmbedding(const Tensor& x, const Tensor& cos, const Tensor& sin,
-                       int64_t token_index = -1, bool decode = false);
-// The same where r is each 32 columns of x times the first 32 rows of `trans_mat`.
+                       int64_t token_index = -1);
+// The same where r is each 32 columns of x times the first 32 rows of `trans_mat`. With `decode` x is [1, users, heads,
+// columns], and cos and sin have a row for each user, [1, users, 1, columns].
 Tensor RotaryEmbeddingLlama(const Tensor& x, const Tensor& cos, const Tensor& sin,
                             const Tensor& trans_mat, bool decode = false);
 

@@ -198,7 +198,8 @@ struct HeadsOptions {
   uint32_t num_kv_heads = 0;  // 0: num_heads
   bool transpose_key = true;  // keys are [users, heads, columns, rows]
 };
-// Queries, keys and values, each [users, heads, rows, columns], of [users, rows, all of their columns].
+// Queries, keys and values, each [users, heads, rows, columns], of [users, rows, all of their columns],
+// or [users, 1, rows, all of their columns].
 Heads SplitQueryKeyValueAndSplitHeads(const Tensor& input, const HeadsOptions& options);
 // [users, rows, heads * columns] of [users, heads, rows, columns].
 Tensor ConcatenateHeads(const Tensor& x);

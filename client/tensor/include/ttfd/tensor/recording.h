@@ -37,8 +37,9 @@ struct RecordingOptions {
 struct OperationClocks {
   std::string operation;
   uint32_t launches = 0;
-  // From the end of the operation before it to its own end, without what reading the clock takes: clocks of a worker
-  // tile. The device model counts one for an instruction of a hart.
+  // From the end of the operation before it to its own end, without what reading the clock takes: clocks of the first
+  // core of the card. Launches of other sessions that come between count, too. The device model counts one for an
+  // instruction of that core's hart, and keeps cores that wait for each other together.
   uint64_t clocks = 0;
 };
 
@@ -52,6 +53,7 @@ class Recording {
   // Card::Finish.
   Status Replay(uint32_t times = 1);
 
+  // Launches of a replay, with those that read the clock.
   uint64_t launches() const;
 
   // Clocks of the operations in the last replay, in their order. Waits for all operations enqueued before, for at most
