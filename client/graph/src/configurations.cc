@@ -2,7 +2,6 @@
 #include "client/graph/src/configurations.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "firmware/graph/layout.h"
@@ -71,12 +70,11 @@ Status Configurations::Add(const ConfigurationOptions& options,
                                         " bytes; at most " + std::to_string(layout::kBlockBytes) +
                                         " are allowed");
   }
-  std::byte* const to = &*pages_.insert(pages_.end(), layout::kBlockBytes, std::byte{});
-  std::memcpy(to, &header, sizeof(header));
-  std::memcpy(to + sizeof(header), words.all().data(), words.bytes());
-  if (!patches.empty()) {
-    std::memcpy(to + sizeof(header) + words.bytes(), patches.data(),
-                patches.size() * sizeof(patches[0]));
+  std::byte* to = &*pages_.insert(pages_.end(), layout::kBlockBytes, std::byte{});
+  for (const std::span<const std::byte> part :
+       {std::as_bytes(std::span(&header, 1)), std::as_bytes(std::span(words.all())),
+        std::as_bytes(std::span(patches))}) {
+    to = std::copy(part.begin(), part.end(), to);
   }
   used_.push_back(AlignUp(static_cast<uint32_t>(bytes)));
   arena_bytes_ = std::max(arena_bytes_, arena);
