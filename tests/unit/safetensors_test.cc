@@ -22,7 +22,7 @@ class SafetensorsFile : public ::testing::Test {
 
   // A file of these bytes; its path.
   std::string Write(const std::string& bytes) {
-    const std::string path = folder_ / "model.safetensors";
+    std::string path = folder_ / "model.safetensors";
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
@@ -148,7 +148,9 @@ TEST_F(SafetensorsFile, AreRefusedWithAReason) {
     const std::string path = Write(header, std::string(data, '\0'));
     const Status status = Safetensors::Open(path).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument);
-    EXPECT_EQ(status.message(), path + ": " + message);
+    const std::string start = path + ": ";
+    EXPECT_TRUE(status.message().starts_with(start)) << status.message();
+    EXPECT_EQ(status.message().substr(start.size()), message);
   }
 }
 
