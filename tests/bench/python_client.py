@@ -42,7 +42,8 @@ class Llama:
         import ttfd.tensor as tt  # pylint: disable=import-outside-toplevel
         from ttfd.safetensors import SafetensorsFile  # pylint: disable=import-outside-toplevel
         sys.path.insert(0, folder)
-        from model import Config, Llama as Model  # pylint: disable=import-outside-toplevel,import-error
+        from model import Llama as Model  # pylint: disable=import-outside-toplevel,import-error
+        from model_files import Config  # pylint: disable=import-outside-toplevel,import-error
 
         tiny = pathlib.Path(folder) / "tiny"
         self.card = tt.Card(session)

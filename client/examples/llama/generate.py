@@ -14,7 +14,8 @@ import sys
 import time
 
 import ttfd.tensor as tt
-from model import Config, Llama
+from model import Llama
+from model_files import Config
 from tokenizer import tokenizer_of
 from ttfd.safetensors import SafetensorsFile
 

@@ -13,7 +13,8 @@ import pathlib
 import numpy as np
 
 import ttfd.tensor as tt
-from model import PAGE, Config, Layer, Place, Rotation
+from model import PAGE, Layer, Place, Rotation
+from model_files import Config
 
 
 def show(clocks: list[tuple[str, int, int]]) -> None:

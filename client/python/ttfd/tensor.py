@@ -21,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -116,34 +116,27 @@ class Card:
             numbers = np.ascontiguousarray(numbers, _element(dtype))
         return Tensor(self._native.tensor(numbers, numbers.shape, number, order), self)
 
-    @contextlib.contextmanager
-    def record(self, *, clocks: bool = False) -> Iterator[Recording]:
+    def record(self, *, clocks: bool = False) -> contextlib.AbstractContextManager[Recording]:
         """Records the operations of the block in place of running them; an exception in the block abandons the recording. clocks:
         replays read the clock between operations, for Recording.clocks, which takes about a launch for each of them."""
-        recording = Recording()
-        self._native.begin_recording(bool(clocks))
-        try:
-            yield recording
-        except BaseException:
-            with contextlib.suppress(ttfd.Error):
-                self._native.end_recording()
-            raise
-        recording._native = self._native.end_recording()
+        return self._recorded(Recording(), bool(clocks), lambda: self._native.end_recording())
 
-    @contextlib.contextmanager
-    def record_tasks(self, graph: Graph) -> Iterator[TaskRecording]:
+    def record_tasks(self, graph: Graph) -> contextlib.AbstractContextManager[TaskRecording]:
         """Makes the operations of the block tasks of a graph in this session, in place of running them: a task for each core of each
         operation, which starts when the tasks have ended whose tensors it reads or writes. An exception abandons them."""
-        recording = TaskRecording()
         tasks = check.one(graph, Graph, "graph")
-        self._native.begin_recording(False)
+        return self._recorded(TaskRecording(), False, lambda: self._native.end_recording_as_tasks(tasks._native))
+
+    @contextlib.contextmanager
+    def _recorded(self, recording: Any, clocks: bool, end: Callable[[], Any]) -> Iterator[Any]:
+        self._native.begin_recording(clocks)
         try:
             yield recording
         except BaseException:
             with contextlib.suppress(ttfd.Error):
                 self._native.end_recording()
             raise
-        recording._native = self._native.end_recording_as_tasks(tasks._native)
+        recording._native = end()
 
     launch = lambda self, *arguments, **named: self.session.launch(*arguments, **named)  # a program of one's own
 
