@@ -1,9 +1,9 @@
 """A Llama writes text: 32 prompts, 64 tokens each, in a recording that the card replays without the host.
 
 The model is client/examples/llama/tiny: 853,120 parameters, trained on the Jargon File byte by byte. NumPy gets the card's own text and
-says in double precision which token it would have written at each place. The last line is "demo llama: verified" if it is the card's
-wherever NumPy's first two logits differ by more than 0.1, and if that is so at more than 90 % of the places; and if the card writes the
-same tokens concurrently with another client, with about half of the device's time.
+says in double precision which token it would have written at each place. Its first two logits must differ by more than 0.1 at more than
+90 % of the places, and its token must be the card's at all of these. Then the card writes the first tokens again while another client
+computes: they must be the same, with about half of the device's time. The last line is "demo llama: verified" if all of this is so.
 """
 
 from __future__ import annotations

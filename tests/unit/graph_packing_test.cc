@@ -38,62 +38,78 @@ class Described {
   Function function_;
 };
 
+// The first mistake of a graph with function 0 and two tasks, which `call` makes; later ones do not replace it.
+template <typename Call>
+std::string MistakeOf(const Call& call) {
+  Described graph(2);
+  call(*graph, graph.function());
+  std::string first = graph->status().ToString();
+  graph->AddEdge({7}, {8});
+  EXPECT_EQ(graph->status().ToString(), first);
+  return first;
+}
+using D = Description;
+
 TEST(GraphDescription, KeepsTheFirstMistake) {
-  const auto mistake = [](const auto& call) {
-    Described graph(2);
-    call(*graph, graph.function());
-    std::string first = graph->status().ToString();
-    graph->AddEdge({7}, {8});
-    EXPECT_EQ(graph->status().ToString(), first);
-    return first;
-  };
-  using D = Description;
-  EXPECT_THAT(mistake([](D& g, Function) { g.Add({3}, {}, {}); }),
+  EXPECT_THAT(MistakeOf([](D& g, Function) { g.Add({3}, {}, {}); }),
               HasSubstr("INVALID_ARGUMENT: task 2: function 3; the graph has 1"));
-  EXPECT_THAT(mistake([](D& g, Function f) { g.Add(f, std::vector<Argument>(17, 1), {}); }),
+  EXPECT_THAT(MistakeOf([](D& g, Function f) { g.Add(f, std::vector<Argument>(17, 1), {}); }),
               HasSubstr("task 2 'f' has 17 arguments; at most 16 are allowed"));
   EXPECT_THAT(
-      mistake([](D& g, Function f) { g.Add(f, {}, {.after = {}, .on = "CUBE"}); }),
+      MistakeOf([](D& g, Function f) { g.Add(f, {}, {.after = {}, .on = "CUBE"}); }),
       HasSubstr("task 2 'f': class 'CUBE' has no workers; the graph has ALL (129 workers)"));
   const client::Kernel none;
-  EXPECT_THAT(mistake([](D& g, Function) { g.AddFunction("g", 0, {}); }),
+  EXPECT_THAT(MistakeOf([](D& g, Function) { g.AddFunction("g", 0, {}); }),
               HasSubstr("function 'g' has an empty kernel"));
-  EXPECT_THAT(mistake([&](D& g, Function) {
+  EXPECT_THAT(MistakeOf([&](D& g, Function) {
                 FunctionOptions options;
                 options.ncrisc = &none;
                 g.AddFunction("g", 1, options);
               }),
               HasSubstr("function 'g' has an empty kernel"));
-  EXPECT_THAT(mistake([](D& g, Function f) { g.AddConfigured(f, {}, {}); }),
+  EXPECT_THAT(MistakeOf([](D& g, Function) { g.AddFunction("g", 1, {.on = "CUBE", .host = {}}); }),
+              HasSubstr("function 'g': class 'CUBE' has no workers"));
+  EXPECT_THAT(MistakeOf([](D& g, Function) { g.AddEdge({1}, {2}); }),
+              HasSubstr("an edge from task 1 'f' to task 2; the graph has 2 tasks"));
+  EXPECT_THAT(
+      MistakeOf([](D& g, Function) {
+        for (int i = 0; i < 64; ++i) g.AddFunction("g", 1, {});
+      }),
+      HasSubstr("with function 'g' the graph's functions have 65 kernels; at most 64 are allowed"));
+}
+
+TEST(GraphDescription, RefusesConfigurationsThatDoNotFit) {
+  EXPECT_THAT(MistakeOf([](D& g, Function f) { g.AddConfigured(f, {}, {}); }),
               HasSubstr("configuration 0; the graph has 0"));
-  EXPECT_THAT(mistake([](D& g, Function f) { g.AddConfigured(f, g.AddConfiguration({}), {}); }),
+  EXPECT_THAT(MistakeOf([](D& g, Function f) { g.AddConfigured(f, g.AddConfiguration({}), {}); }),
               HasSubstr("task 2 'f' has a configuration; its function was added with configured = "
                         "false"));
-  EXPECT_THAT(mistake([](D& g, Function) {
+  EXPECT_THAT(MistakeOf([](D& g, Function) {
                 FunctionOptions options;
                 options.configured = true;
                 g.Add(g.AddFunction("g", 1, options), {}, {});
               }),
               HasSubstr("task 2 'g' has arguments; its function was added with configured = true"));
-  EXPECT_THAT(mistake([](D& g, Function) {
-                g.AddConfiguration({.circular_buffers = {{.index = 28}}, .common = {}});
-              }),
-              HasSubstr("a circular buffer of index 28; those of functions have indices up to 27"));
-  EXPECT_THAT(mistake([](D& g, Function) {
+  const std::pair<std::vector<ScratchOptions>, std::string> circular_buffers[] = {
+      {{{28, 1, 16}}, "a circular buffer of index 28; those of functions have indices up to 27"},
+      {{{3, 1, 16}, {3, 1, 16}}, "a circular buffer of index 3 is there twice"},
+      {{{0, 0, 16}},
+       "a circular buffer of index 0 has 0 pages of 16 bytes; it must have at least one"},
+      {{{0, 1, 24}}, "1 pages of 24 bytes; it must have at least one, of a multiple of 16"},
+      {{{0, 1u << 31, 1u << 31}}, "makes 4611686018427387904 bytes of them; a tile has at most"},
+      {{{0, 1, 1u << 20}, {1, 1, 1u << 20}}, "index 1 makes 2097152 bytes of them"}};
+  for (const auto& one : circular_buffers) {
+    EXPECT_THAT(MistakeOf([&one](D& g, Function) {
+                  g.AddConfiguration({.circular_buffers = one.first, .common = {}});
+                }),
+                HasSubstr(one.second));
+  }
+  EXPECT_THAT(MistakeOf([](D& g, Function) {
                 g.AddConfiguration(
                     {.circular_buffers = {},
                      .common = {{client::Processor::kBrisc, std::vector<Argument>(1017, 1)}}});
               }),
               HasSubstr("a configuration of 4100 bytes; at most 4096 are allowed"));
-  EXPECT_THAT(mistake([](D& g, Function) { g.AddFunction("g", 1, {.on = "CUBE", .host = {}}); }),
-              HasSubstr("function 'g': class 'CUBE' has no workers"));
-  EXPECT_THAT(mistake([](D& g, Function) { g.AddEdge({1}, {2}); }),
-              HasSubstr("an edge from task 1 'f' to task 2; the graph has 2 tasks"));
-  EXPECT_THAT(
-      mistake([](D& g, Function) {
-        for (int i = 0; i < 64; ++i) g.AddFunction("g", 1, {});
-      }),
-      HasSubstr("with function 'g' the graph's functions have 65 kernels; at most 64 are allowed"));
 }
 
 TEST(GraphPlacement, PutsEachClassIntoWordsOfItsOwn) {

@@ -162,10 +162,10 @@ class Llama:
         self.head = card.tensor((weights[head] if head in weights else embedding).T, dtype)
         weights.check_all_used()
         # Numbers for each user.
-        self.zero, self.one, self.last, self.page_rows, self.open = (self.integers([number] * users) for number in (0, 1, context - 1, PAGE, OPEN))
+        self.one, self.last, self.page_rows, self.open = (self.integers([number] * users) for number in (1, context - 1, PAGE, OPEN))
         self.first_text, self.first_page = (self.integers(np.arange(users) * each) for each in (context, pages))
-        self.page_zero = card.tensor(np.zeros((users, 1)).astype(np.uint32), "uint32")
-        # What a step changes: texts and page tables one after another.
+        self.page_zero = card.tensor(np.zeros((users, 1), int), "uint32")
+        # State that a step changes: texts and page tables one after another.
         self.positions, self.current = self.integers([0] * users), self.integers([0] * users)
         self.text, self.page_table = self.column([OPEN] * users * context), self.column([0] * users * pages)
         self.page_order = self.column(np.random.default_rng(0).permutation(users * pages))

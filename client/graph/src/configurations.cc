@@ -2,6 +2,7 @@
 #include "client/graph/src/configurations.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "firmware/graph/layout.h"
@@ -12,7 +13,9 @@ namespace {
 constexpr uint32_t kCircularBufferBytes = 16;  // of abi::CircularBufferConfig, which is four words
 constexpr uint32_t kAlignment = layout::kConfigurationAlignment;
 
-constexpr uint32_t AlignUp(uint32_t value) { return (value + kAlignment - 1) & ~(kAlignment - 1); }
+constexpr uint64_t AlignedUp(uint64_t value) {
+  return (value + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 // The words behind layout::Configuration.
 class Words {
@@ -30,25 +33,49 @@ class Words {
   std::vector<uint32_t> words_;
 };
 
+Status CheckCircularBuffers(const ConfigurationOptions& options) {
+  constexpr uint64_t kMostBytes = 1536 << 10;  // of a tile's L1
+  uint64_t bytes = 0;
+  std::set<uint32_t> indices;
+  for (const ScratchOptions& one : options.circular_buffers) {
+    const std::string what = "a circular buffer of index " + std::to_string(one.index);
+    const auto wrong = [&what](const std::string& rule) {
+      return Invalid("circular_buffers", what + rule);
+    };
+    if (one.index > Graph::kMaxScratchIndex) {
+      return wrong("; those of functions have indices up to " +
+                   std::to_string(Graph::kMaxScratchIndex));
+    }
+    if (!indices.insert(one.index).second) return wrong(" is there twice");
+    if (one.pages == 0 || one.page_bytes == 0 || one.page_bytes % 16 != 0) {
+      return wrong(" has " + std::to_string(one.pages) + " pages of " +
+                   std::to_string(one.page_bytes) +
+                   " bytes; it must have at least one, of a multiple of 16");
+    }
+    bytes += AlignedUp(uint64_t{one.pages} * one.page_bytes);
+    if (bytes > kMostBytes) {
+      return wrong(" makes " + std::to_string(bytes) + " bytes of them; a tile has at most " +
+                   std::to_string(kMostBytes));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status Configurations::Add(const ConfigurationOptions& options,
                            const std::function<uint32_t(uint64_t)>& index_of) {
+  if (Status status = CheckCircularBuffers(options); !status.ok()) return status;
   layout::Configuration header{};
   Words words;
   uint32_t arena = 0;
   for (const ScratchOptions& one : options.circular_buffers) {
-    if (one.index > Graph::kMaxScratchIndex) {
-      return Invalid("circular_buffers", "a circular buffer of index " + std::to_string(one.index) +
-                                             "; those of functions have indices up to " +
-                                             std::to_string(Graph::kMaxScratchIndex));
-    }
     const uint32_t at = one.index * kCircularBufferBytes / 4;
     const uint32_t fields[] = {arena, one.pages, one.page_bytes, static_cast<uint32_t>(one.format)};
     for (uint32_t i = 0; i < std::size(fields); ++i) words.Set(at + i, fields[i]);
     header.circular_buffers =
         std::max(header.circular_buffers, static_cast<uint16_t>(one.index + 1));
-    arena = AlignUp(arena + one.pages * one.page_bytes);
+    arena += static_cast<uint32_t>(AlignedUp(uint64_t{one.pages} * one.page_bytes));
   }
   std::vector<layout::Patch> patches;
   for (const ConfigurationOptions::Common& one : options.common) {
@@ -76,7 +103,7 @@ Status Configurations::Add(const ConfigurationOptions& options,
         std::as_bytes(std::span(patches))}) {
     to = std::copy(part.begin(), part.end(), to);
   }
-  used_.push_back(AlignUp(static_cast<uint32_t>(bytes)));
+  used_.push_back(static_cast<uint32_t>(AlignedUp(bytes)));
   arena_bytes_ = std::max(arena_bytes_, arena);
   return {};
 }

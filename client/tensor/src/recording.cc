@@ -13,26 +13,41 @@
 
 namespace ttfd::tensor {
 
+// Memory of the tensors that recorded operations use, and their card.
+class RecordedTensors {
+ public:
+  RecordedTensors(std::shared_ptr<CardState> card, RecordedLaunches* recorded)
+      : card_(std::move(card)),
+        memory_(std::move(recorded->memory)),
+        inputs_(std::move(recorded->inputs)) {}
+  ~RecordedTensors() { card_->Release(memory_.get()); }
+  RecordedTensors(const RecordedTensors&) = delete;
+  RecordedTensors& operator=(const RecordedTensors&) = delete;
+
+  CardState& card() const { return *card_; }
+  RecordingMemory& memory() const { return *memory_; }
+
+ private:
+  std::shared_ptr<CardState> card_;
+  std::shared_ptr<RecordingMemory> memory_;
+  std::set<std::shared_ptr<Allocation>> inputs_;
+};
+
 class RecordingState {
  public:
   RecordingState(std::shared_ptr<CardState> card, std::unique_ptr<RecordedLaunches> recorded,
                  std::optional<ClockStamps> stamps, client::Trace trace)
-      : card_(std::move(card)),
-        memory_(std::move(recorded->memory)),
-        inputs_(std::move(recorded->inputs)),
+      : tensors_(std::move(card), recorded.get()),
         changed_(std::move(recorded->changed)),
         stamps_(std::move(stamps)),
         trace_(std::move(trace)) {}
-  ~RecordingState() { card_->Release(memory_.get()); }
-  RecordingState(const RecordingState&) = delete;
-  RecordingState& operator=(const RecordingState&) = delete;
 
   Status Replay(uint32_t times) {
-    client::Queue queue = card_->queue();
+    client::Queue queue = tensors_.card().queue();
     Status status;
     for (uint32_t i = 0; i < times && status.ok(); ++i) {
       status = queue.EnqueueReplay(client::ReplayRequest(trace_)).status();
-      if (status.ok()) memory_->has_run = true;
+      if (status.ok()) tensors_.memory().has_run = true;
     }
     for (const std::weak_ptr<Storage>& changed : changed_) {
       if (const std::shared_ptr<Storage> storage = changed.lock()) storage->NoteChange();
@@ -44,42 +59,49 @@ class RecordingState {
 
   Result<std::vector<OperationClocks>> Clocks() const {
     if (!stamps_) return Status(Code::kFailedPrecondition, "the recording was made without clocks");
-    if (!memory_->has_run) {
+    if (!tensors_.memory().has_run) {
       return Status(Code::kFailedPrecondition, "the recording has not been replayed");
     }
     return stamps_->Read();
   }
 
  private:
-  std::shared_ptr<CardState> card_;
-  std::shared_ptr<RecordingMemory> memory_;
-  std::set<std::shared_ptr<Allocation>> inputs_;
+  RecordedTensors tensors_;
   std::vector<std::weak_ptr<Storage>> changed_;
   std::optional<ClockStamps> stamps_;
   client::Trace trace_;
 };
 
-// Keeps the memory of tensors that tasks use.
 class TaskRecordingState {
  public:
-  TaskRecordingState(std::shared_ptr<CardState> card, std::unique_ptr<RecordedLaunches> recorded,
-                     uint32_t tasks)
-      : card_(std::move(card)),
-        memory_(std::move(recorded->memory)),
-        inputs_(std::move(recorded->inputs)),
-        tasks_(tasks) {}
-  ~TaskRecordingState() { card_->Release(memory_.get()); }
-  TaskRecordingState(const TaskRecordingState&) = delete;
-  TaskRecordingState& operator=(const TaskRecordingState&) = delete;
+  TaskRecordingState(std::shared_ptr<CardState> card, RecordedLaunches* recorded, uint32_t tasks)
+      : tensors_(std::move(card), recorded), tasks_(tasks) {
+    tensors_.memory().has_run = true;  // the graph does not say when it has
+  }
 
   uint32_t tasks() const { return tasks_; }
 
  private:
-  std::shared_ptr<CardState> card_;
-  std::shared_ptr<RecordingMemory> memory_;
-  std::set<std::shared_ptr<Allocation>> inputs_;
+  RecordedTensors tensors_;
   uint32_t tasks_;
 };
+
+namespace {
+
+// OK: it has operations, and none has failed. Releases its memory otherwise.
+Status CheckRecorded(CardState* card, RecordedLaunches* recorded) {
+  if (recorded == nullptr) {
+    return Status(Code::kFailedPrecondition, "no recording is under way");
+  }
+  Status status = recorded->error;
+  if (status.ok() && recorded->operations.empty()) {
+    status = Status(Code::kFailedPrecondition, "no operation has been called in the recording");
+  }
+  if (!status.ok()) card->Release(recorded->memory.get());
+  return status;
+}
+
+}  // namespace
 
 Status Recording::Replay(uint32_t times) { return state_->Replay(times); }
 uint64_t Recording::launches() const { return state_->launches(); }
@@ -93,7 +115,7 @@ Status Card::BeginRecording(const RecordingOptions& options) {
 
 Result<Recording> Card::EndRecording() {
   std::unique_ptr<RecordedLaunches> recorded = state_->EndRecording();
-  if (Status status = CheckRecorded(recorded.get()); !status.ok()) return status;
+  if (Status status = CheckRecorded(state_.get(), recorded.get()); !status.ok()) return status;
   Status status;
   std::optional<ClockStamps> stamps;
   if (recorded->options.clocks) {
@@ -122,7 +144,7 @@ Result<Recording> Card::EndRecording() {
 
 Result<TaskRecording> Card::EndRecordingAsTasks(graph::Graph* graph) {
   std::unique_ptr<RecordedLaunches> recorded = state_->EndRecording();
-  if (Status status = CheckRecorded(recorded.get()); !status.ok()) return status;
+  if (Status status = CheckRecorded(state_.get(), recorded.get()); !status.ok()) return status;
   OperationTasks tasks(state_.get(), graph);
   Status status;
   if (&graph->session() != &state_->session()) {
@@ -135,9 +157,7 @@ Result<TaskRecording> Card::EndRecordingAsTasks(graph::Graph* graph) {
     state_->Release(recorded->memory.get());
     return status;
   }
-  recorded->memory->has_run = true;  // the graph does not say when it has
-  return TaskRecording(
-      std::make_shared<TaskRecordingState>(state_, std::move(recorded), tasks.tasks()));
+  return TaskRecording(std::make_shared<TaskRecordingState>(state_, recorded.get(), tasks.tasks()));
 }
 
 Result<TaskRecording> Card::RecordTasks(graph::Graph* graph,
@@ -148,19 +168,6 @@ Result<TaskRecording> Card::RecordTasks(graph::Graph* graph,
 }
 
 uint32_t TaskRecording::tasks() const { return state_->tasks(); }
-
-// OK: it has operations, and none has failed. Releases its memory otherwise.
-Status Card::CheckRecorded(RecordedLaunches* recorded) {
-  if (recorded == nullptr) {
-    return Status(Code::kFailedPrecondition, "no recording is under way");
-  }
-  Status status = recorded->error;
-  if (status.ok() && recorded->operations.empty()) {
-    status = Status(Code::kFailedPrecondition, "no operation has been called in the recording");
-  }
-  if (!status.ok()) state_->Release(recorded->memory.get());
-  return status;
-}
 
 Result<Recording> Card::Record(const std::function<void()>& operations,
                                const RecordingOptions& options) {

@@ -26,8 +26,6 @@
 
 namespace ttfd::tensor {
 
-struct RecordedLaunches;  // of the library
-
 struct CardOptions {
   client::ConnectOptions connect = {};
   // The workers that operations may use; none twice. None: all workers, or those of connect.lease.
@@ -96,7 +94,6 @@ class Card {
  private:
   explicit Card(std::shared_ptr<CardState> state);
   Tensor Write(std::span<const float> elements, TensorSpec spec);
-  Status CheckRecorded(RecordedLaunches* recorded);
 
   std::shared_ptr<CardState> state_;
 };

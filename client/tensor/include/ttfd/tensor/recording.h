@@ -38,8 +38,8 @@ struct OperationClocks {
   std::string operation;
   uint32_t launches = 0;
   // From the end of the operation before it to its own end, without what reading the clock takes: clocks of the first
-  // core of the card. Launches of other sessions that come between count, too. The device model counts one for an
-  // instruction of that core's hart, and keeps cores that wait for each other together.
+  // core of the card. Launches of other sessions that come between count, too. On the device model one is an
+  // instruction of a hart.
   uint64_t clocks = 0;
 };
 
