@@ -245,7 +245,9 @@ DaemonOptions DaemonMain::CoreOptions() {
   };
   options.card.on_role = [this](bool taken) { rpc_->SetDeviceThread(taken); };
   options.card.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };
-  options.card.read_health = [this] { return device_->ReadHealth(); };
+  options.card.read_device = [this] {
+    return DeviceReading{device_->ReadHealth(), ReadLinks(*device_)};
+  };
   options.card.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
   return options;
 }

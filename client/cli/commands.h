@@ -21,9 +21,11 @@ struct Common {
   }
 };
 
-int ShowStatus(const Common& common);
+// Parts of the status that are shown.
+enum class StatusPart { kAll, kLinks };
+int ShowStatus(const Common& common, StatusPart part);
 // The status after every change, at most once in `interval_s`, until the daemon ends.
-int WatchStatus(const Common& common, double interval_s);
+int WatchStatus(const Common& common, double interval_s, StatusPart part);
 int ShowHealth(const Common& common, const std::string& service);
 int ShowDevices(const Common& common);
 int ListSessions(const Common& common);

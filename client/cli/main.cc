@@ -51,6 +51,7 @@ struct Parsed {
   Common common;
   std::string health_service;
   std::vector<double> watch_s;  // of --watch: none given, or the interval
+  bool links = false;
   SessionArguments session;
   TimeoutsArguments timeouts;
   double within_s = 30;
@@ -74,10 +75,13 @@ void AddInspecting(CLI::App* app, Parsed* p) {
           ->option_text("[SECONDS]")
           ->expected(0, 1)
           ->check(InRange(0.1, 3600));
+  status->add_flag("--links", p->links, "show the Ethernet links of the cards and nothing else");
   status->callback([p, watch] {
     p->run = [p, watch] {
       const double interval_s = p->watch_s.empty() ? 1 : p->watch_s.front();
-      return watch->count() != 0 ? WatchStatus(p->common, interval_s) : ShowStatus(p->common);
+      const StatusPart part = p->links ? StatusPart::kLinks : StatusPart::kAll;
+      return watch->count() != 0 ? WatchStatus(p->common, interval_s, part)
+                                 : ShowStatus(p->common, part);
     };
   });
   CLI::App* health =

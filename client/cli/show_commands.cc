@@ -7,6 +7,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/hart_rows.h"
 #include "client/cli/json.h"
+#include "client/cli/link_rows.h"
 #include "client/cli/printing.h"
 #include "client/cli/session_rows.h"
 #include "client/cli/text.h"
@@ -51,7 +52,8 @@ Json DeviceJson(const DeviceInfo& device) {
           {"dram_bank_size", device.dram_bank_size},
           {"worker_x", device.worker_x},
           {"worker_y", device.worker_y},
-          {"banks", JsonList(device.banks, BankJson)}};
+          {"banks", JsonList(device.banks, BankJson)},
+          {"links", JsonList(device.links, LinkJson)}};
 }
 
 void PrintDevices(const std::vector<DeviceInfo>& devices) {
@@ -251,6 +253,23 @@ void PrintStatusText(const client::DaemonStatus& status) {
   }
 }
 
+Json LinksJson(const client::DaemonStatus& status) {
+  return {{"reading_age_ms", JsonOf(status.reading_age_ms)},
+          {"devices", JsonList(status.devices, [](const DeviceInfo& device) {
+             return Json{{"index", device.index}, {"links", JsonList(device.links, LinkJson)}};
+           })}};
+}
+
+Json JsonOfPart(const client::DaemonStatus& status, StatusPart part) {
+  return part == StatusPart::kLinks ? LinksJson(status) : StatusJson(status);
+}
+
+void PrintPart(const client::DaemonStatus& status, StatusPart part) {
+  if (part == StatusPart::kAll) return PrintStatusText(status);
+  if (!status.reading_age_ms) return PrintLine("links: not read yet");
+  PrintTable(LinkRows(status.devices));
+}
+
 void PrintTimeouts(const Common& common, const client::Timeouts& timeouts) {
   if (common.json) {
     PrintJson({{"operation_ms", JsonOf(timeouts.operation_ms)},
@@ -273,33 +292,33 @@ void PrintTimeouts(const Common& common, const client::Timeouts& timeouts) {
 
 }  // namespace
 
-int ShowStatus(const Common& common) {
+int ShowStatus(const Common& common, StatusPart part) {
   const Result<client::DaemonStatus> status =
       Admin::Connect(common.address, common.timeout()).GetStatus();
   if (!status.ok()) {
     return Fail(status.status());
   }
   if (common.json) {
-    PrintJson(StatusJson(*status));
+    PrintJson(JsonOfPart(*status, part));
   } else {
-    PrintStatusText(*status);
+    PrintPart(*status, part);
   }
   return kOk;
 }
 
-int WatchStatus(const Common& common, double interval_s) {
+int WatchStatus(const Common& common, double interval_s, StatusPart part) {
   const std::chrono::milliseconds interval(static_cast<int64_t>(interval_s * 1000));
   bool first = true;
   const client::Status status =
       Admin::Connect(common.address, common.timeout())
           .WatchStatus(interval, kLongestWatch, [&](const client::DaemonStatus& now) {
             if (common.json) {
-              PrintText(JsonLine(StatusJson(now)));
+              PrintText(JsonLine(JsonOfPart(now, part)));
             } else {
               if (!first) {
                 PrintLine("");
               }
-              PrintStatusText(now);
+              PrintPart(now, part);
             }
             first = false;
             std::fflush(stdout);

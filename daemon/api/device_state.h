@@ -10,6 +10,7 @@
 #include "runtime/base/status.h"
 #include "runtime/card/stall_report.h"
 #include "runtime/device/card_health.h"
+#include "runtime/device/link_status.h"
 
 namespace ttfd {
 
@@ -32,12 +33,18 @@ struct HardwareQueueStats {
   uint64_t device_ns = 0;  // the card was at work for so long, since then, up to the last reading
 };
 
+// State that a device publishes.
+struct DeviceReading {
+  std::optional<CardHealth> health;  // none: there is no card (Device::ReadHealth)
+  std::vector<LinkStatus> links;     // ReadLinks
+};
+
 struct CardReading {
   uint64_t number = 0;  // of the reading, from 1; 0: there is none yet
   uint64_t wanted = 0;  // the number of the first reading that is not old
   uint64_t age_ms = 0;
-  std::vector<HartReport> harts;     // of the dispatch pipeline, and of workers that are not idle
-  std::optional<CardHealth> health;  // none: there is no card (Device::ReadHealth)
+  std::vector<HartReport> harts;  // of the dispatch pipeline, and of workers that are not idle
+  DeviceReading device;
 };
 
 }  // namespace ttfd

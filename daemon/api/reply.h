@@ -72,6 +72,7 @@ struct DeviceReply {
   uint32_t index = 0;
   DeviceInfo info;
   CardDescription card;
+  std::vector<LinkStatus> links;  // in a StatusReply only
 };
 
 struct WelcomeReply {

@@ -108,7 +108,7 @@ void CardExecutor::HandleRequests() {
 
 CardReading CardExecutor::ReadCard() {
   for (HardwareQueue& queue : in_flight_.queues()) queue.ShowRunning(clocks_.work.Now());
-  return {0, 0, 0, card_->probe().Harts(), options_.read_health()};
+  return {0, 0, 0, card_->probe().Harts(), options_.read_device()};
 }
 
 bool CardExecutor::RunOnce() {

@@ -6,10 +6,10 @@
 #include <functional>
 #include <optional>
 
+#include "daemon/api/device_state.h"
 #include "daemon/hang/hang_report.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/role_cpu_clock.h"
-#include "runtime/device/card_health.h"
 
 namespace ttfd {
 
@@ -43,8 +43,8 @@ struct CardExecutorOptions {
   std::function<bool()> serve_debugger;
   // Device thread: there are sessions from now on, or none (Device::SetInUse).
   std::function<void(bool in_use)> set_in_use;
-  // Device thread: Device::ReadHealth.
-  std::function<std::optional<CardHealth>()> read_health = [] { return std::nullopt; };
+  // Device thread.
+  std::function<DeviceReading()> read_device = [] { return DeviceReading{}; };
   // Device thread, once when it starts.
   std::function<void()> on_thread_start;
   // The calling thread has the role of the device thread from here on, or has it no more (CardExecutor::RunBorrowed).

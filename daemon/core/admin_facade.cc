@@ -23,7 +23,7 @@ void AdminFacade::SetCard(const CardResources& card) { card_ = &card; }
 
 DevicesReply AdminFacade::ListDevices() {
   if (card_ == nullptr) return {{}, parts_.sessions.limits()};
-  return {{{0, parts_.executor.device_info(), card_->description}}, parts_.sessions.limits()};
+  return {{{0, parts_.executor.device_info(), card_->description, {}}}, parts_.sessions.limits()};
 }
 
 StatusReply AdminFacade::GetStatus() {
@@ -44,6 +44,7 @@ StatusReply AdminFacade::GetStatus() {
   if (card_ != nullptr) status.memory = card_->memory.Use();
   status.last_hang_report = parts_.hangs.last();
   status.card = parts_.executor.reading();
+  for (DeviceReply& device : status.devices) device.links = status.card.device.links;
   status.sessions = static_cast<uint32_t>(parts_.sessions.size());
   parts_.health.Describe(parts_.drain.active(), stats.launches, &status);
   return status;

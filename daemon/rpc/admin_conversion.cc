@@ -289,7 +289,7 @@ void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
   to->set_quantum_ns(from.quantum_ns);
   to->set_device(ValidUtf8(from.daemon.device));
   for (const std::string& warning : from.daemon.warnings) to->add_warnings(warning);
-  if (from.card.health) ToProto(*from.card.health, to->mutable_card());
+  if (from.card.device.health) ToProto(*from.card.device.health, to->mutable_card());
 }
 
 }  // namespace ttfd

@@ -47,6 +47,35 @@ void ToProto(hw::Coordinate from, v1::Coordinate* to) {
 
 }  // namespace
 
+namespace {
+
+v1::LinkState ToProto(LinkState from) {
+  switch (from) {
+    case LinkState::kUp:
+      return v1::LINK_STATE_UP;
+    case LinkState::kDown:
+      return v1::LINK_STATE_DOWN;
+    case LinkState::kUnused:
+      return v1::LINK_STATE_UNUSED;
+    case LinkState::kUnknown:
+      break;
+  }
+  return v1::LINK_STATE_UNKNOWN;
+}
+
+void ToProto(const LinkStatus& from, v1::EthernetLink* to) {
+  to->set_channel(from.channel);
+  to->set_state(ToProto(from.state));
+  to->set_retrains(from.retrains);
+  to->set_firmware_version(from.firmware);
+  if (!from.peer) return;
+  to->mutable_peer()->set_board(from.peer->board);
+  to->mutable_peer()->set_asic(from.peer->asic);
+  to->mutable_peer()->set_channel(from.peer->channel);
+}
+
+}  // namespace
+
 void ToProto(const DeviceReply& from, v1::Device* to) {
   to->set_index(from.index);
   to->set_board(from.info.board);
@@ -76,6 +105,7 @@ void ToProto(const DeviceReply& from, v1::Device* to) {
     ToProto(bank.port, added->mutable_port());
     ToProto(bank.nearest_worker, added->mutable_nearest_worker());
   }
+  for (const LinkStatus& link : from.links) ToProto(link, to->add_links());
 }
 
 v1::Priority ToProto(Priority from) {

@@ -90,6 +90,10 @@ StatusOr<DeviceInfo> ReadCardInfo(const Telemetry& telemetry, Window& arc) {
         columns, banks);
   }
   DeviceInfo info;
+  ASSIGN_OR_RETURN(const uint32_t ethernet, read(hw::kTagEnabledEth, 0));
+  for (uint32_t channel = 0; channel < hw::kEthChannels; ++channel) {
+    if ((ethernet >> channel & 1) != 0) info.ethernet_channels.push_back(channel);
+  }
   ASSIGN_OR_RETURN(const uint32_t board, read(hw::kTagBoardIdHigh, 0));
   info.board = BoardName(board);
   const int count = std::popcount(columns);  // packed to the left by translation

@@ -8,7 +8,7 @@ namespace ttfd {
 
 // `arc` looks at the ARC tile. Fills everything of DeviceInfo but backend,
 // memory_is_zero_after_power_on and iommu. A table without the harvesting tags means that nothing is
-// harvested. FAILED_PRECONDITION: the card is not supported.
+// harvested, one without the tag of Ethernet tiles that there are none. FAILED_PRECONDITION: the card is not supported.
 StatusOr<DeviceInfo> ReadCardInfo(const Telemetry& telemetry, Window& arc);
 
 // FAILED_PRECONDITION: the harvesting tags are missing, which a card has to report and a simulator may leave out.

@@ -40,6 +40,9 @@ struct DeviceInfo {
       dram_port_xy[2];  // [noc][logical bank]: translated NocXy of the port to use on that NoC
   // [logical bank]: translated, the Tensix tile next to dram_port_xy[0].
   std::vector<hw::Coordinate> dram_neighbors;
+  // Channels of the enabled Ethernet tiles, ascending; the tile of the nth is at translated (kEthTranslatedX + n,
+  // kEthTranslatedY).
+  std::vector<uint32_t> ethernet_channels;
   uint64_t dram_bank_bytes = 0;
   uint64_t clock_hz = 0;
   bool memory_is_zero_after_power_on = false;  // the model's memory is; silicon's is not

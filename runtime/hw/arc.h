@@ -27,19 +27,22 @@ enum TelemetryTag : uint32_t {
   kTagAiclkMhz = 14,
   kTagAxiclkMhz = 15,
   kTagArcclkMhz = 16,
+  kTagLiveEth = 21,      // channels whose link firmware runs, one bit each
   kTagEthFirmware = 24,  // versions: major 31:24, minor, patch, build 7:0
   kTagBoardFirmware = 26,
   kTagFirmwareBundle = 28,
   kTagArcFirmware = 29,
   kTagHeartbeat = 32,
   kTagEnabledTensixColumns = 34,  // 14 bits, die order (kTensixHarvestColumnX)
-  kTagEnabledEth = 35,
-  kTagEnabledDram = 36,  // 8 bits
+  kTagEnabledEth = 35,            // bit = channel
+  kTagEnabledDram = 36,           // 8 bits
   kTagEnabledL2cpu = 37,
   kTagPcieUsage = 38,  // 2 bits an instance; 1 = endpoint
   kTagTranslation = 40,
   kTagAsicLocation = 52,  // on the board
   kTagThermalShutdowns = 60,
+  kTagAsicIdHigh = 61,
+  kTagAsicIdLow = 62,
   kTagAiclkMaxMhz = 63,
 };
 

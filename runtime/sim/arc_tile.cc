@@ -11,8 +11,6 @@ constexpr uint32_t kValues = hw::kArcCsm + 0x2000;
 constexpr uint32_t kBootStatusReady = 5;  // tt-umd: (status & 7) == 5
 constexpr uint32_t kTagAsicId = 3;
 constexpr uint32_t kTagHarvestingState = 4;
-constexpr uint32_t kTagAsicIdHigh = 61;
-constexpr uint32_t kTagAsicIdLow = 62;
 constexpr uint32_t kFirstInstanceIsEndpoint = 1;  // kTagPcieUsage: instance 0 only
 
 struct Entry {
@@ -21,28 +19,29 @@ struct Entry {
 };
 
 std::vector<Entry> Telemetry(const ChipOptions& options, const GridMap& grid) {
-  const uint32_t card = options.board == Board::kP100a ? hw::kCardP100a : hw::kCardP150a;
+  const ChipIdentity chip = IdentityOf(options);
   const bool harvested =
       !options.harvested_columns.empty() || options.harvested_bank != hw::kNoHarvestedBank;
   return {
-      {hw::kTagBoardIdHigh, card << 4},
-      {hw::kTagBoardIdLow, 1},
+      {hw::kTagBoardIdHigh, static_cast<uint32_t>(chip.board >> 32)},
+      {hw::kTagBoardIdLow, static_cast<uint32_t>(chip.board)},
       {kTagAsicId, 1},
       {kTagHarvestingState, harvested ? 1u : 0u},
       {hw::kTagAsicTemperature, 40u << 16},
       {hw::kTagAiclkMhz, static_cast<uint32_t>(hw::kAiclkBusyHz / 1000000)},
       {hw::kTagAxiclkMhz, 960},
       {hw::kTagArcclkMhz, 800},
+      {hw::kTagLiveEth, options.ethernet_channels},
       {hw::kTagFirmwareBundle, 0},  // no Tenstorrent firmware runs here
       {hw::kTagHeartbeat, 1},
       {hw::kTagEnabledTensixColumns, grid.enabled_columns_mask()},
-      {hw::kTagEnabledEth, 0},  // Ethernet tiles are not modelled
+      {hw::kTagEnabledEth, options.ethernet_channels},
       {hw::kTagEnabledDram, grid.enabled_banks_mask()},
       {hw::kTagEnabledL2cpu, 0},
       {hw::kTagPcieUsage, kFirstInstanceIsEndpoint},
       {hw::kTagTranslation, 1},
-      {kTagAsicIdHigh, 0},
-      {kTagAsicIdLow, 1},
+      {hw::kTagAsicIdHigh, static_cast<uint32_t>(chip.asic >> 32)},
+      {hw::kTagAsicIdLow, static_cast<uint32_t>(chip.asic)},
   };
 }
 

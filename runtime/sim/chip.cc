@@ -2,6 +2,7 @@
 #include "runtime/sim/chip.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "runtime/sim/arc_tile.h"
@@ -9,6 +10,7 @@
 #include "runtime/sim/bar4.h"
 #include "runtime/sim/config_space.h"
 #include "runtime/sim/dram.h"
+#include "runtime/sim/ethernet_tile.h"
 #include "runtime/sim/grid_map.h"
 #include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/host_memory.h"
@@ -40,14 +42,47 @@ struct Chip::Bars {
   Bar0 bar0;
 };
 
+// The tiles that have memory of their own, and that memory.
+struct Chip::Tiles {
+  Tiles(const GridMap& grid, SparseMemory mapped)
+      : memory(std::move(mapped)),
+        tensix(grid.tensix_count()),
+        ethernet(grid.ethernet_channels().size()) {}
+
+  static uint64_t BytesOf(const GridMap& grid) {
+    return (grid.tensix_count() + grid.ethernet_channels().size()) * TileMemory::kBytes;
+  }
+  // Calls Init of all tiles.
+  void Init(Machine& machine, const GridMap& grid, const ChipOptions& options);
+
+  SparseMemory memory;
+  std::vector<TensixTile> tensix;
+  std::vector<EthernetTile> ethernet;
+};
+
+void Chip::Tiles::Init(Machine& machine, const GridMap& grid, const ChipOptions& options) {
+  std::byte* at = memory.data();
+  const auto next = [&at] { return TileMemory(std::exchange(at, at + TileMemory::kBytes)); };
+  Rng epochs(options.hazards.seed, kRngOfEpochs);
+  for (uint32_t i = 0; i < tensix.size(); ++i) {
+    if ((options.hazards.on & kHazardHartSpeed) != 0) {
+      tensix[i].wall_clock().SetEpoch(epochs.Next() >> 24);
+    }
+    tensix[i].Init(machine, next(), grid.TensixTranslated(i), grid.TensixPhysical(i));
+  }
+  const ChipIdentity chip = IdentityOf(options);
+  for (uint32_t i = 0; i < ethernet.size(); ++i) {
+    ethernet[i].Init(machine, next(), {grid.ethernet_channels()[i], i}, chip);
+  }
+}
+
 struct Chip::Parts {
   Parts(const ChipOptions& options, SparseMemory memory)
       : machine(MachineWith(options.hazards)),
         grid(options),
-        tile_memory(std::move(memory)),
-        tiles(grid.tensix_count()),
+        tiles(grid, std::move(memory)),
         arc(options, grid),
-        noc(grid, tiles, dram, arc, host),
+        noc(grid, tiles.tensix, tiles.ethernet, dram, arc, host),
         scheduler(machine),
         bars(noc, machine) {
     machine.noc = &noc;
@@ -55,14 +90,7 @@ struct Chip::Parts {
     machine.stream_chance = Rng(options.hazards.seed, kRngOfStreams);
     if ((options.hazards.on & kHazardNoc) != 0) noc.TakeTime(machine);
     machine.writes_coordinates_back = options.writes_coordinates_back;
-    Rng epochs(options.hazards.seed, kRngOfEpochs);
-    for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
-      if ((options.hazards.on & kHazardHartSpeed) != 0) {
-        tiles[i].wall_clock().SetEpoch(epochs.Next() >> 24);
-      }
-      tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
-                    grid.TensixTranslated(i), grid.TensixPhysical(i));
-    }
+    tiles.Init(machine, grid, options);
   }
 
   Status Refuse(const Refusal& refusal, const char* what) {
@@ -81,8 +109,7 @@ struct Chip::Parts {
 
   Machine machine;
   const GridMap grid;
-  SparseMemory tile_memory;
-  std::vector<TensixTile> tiles;
+  Tiles tiles;
   Dram dram;
   ArcTile arc;
   HostMemoryMap host;
@@ -99,12 +126,12 @@ struct Chip::Parts {
 
 Status Chip::Parts::AddHartHazards(const HazardOptions& hazards) {
   if ((hazards.on & kHartHazards) == 0) return OkStatus();
-  const uint64_t harts = tiles.size() * hw::kHarts;
+  const uint64_t harts = tiles.tensix.size() * hw::kHarts;
   if ((hazards.on & kHazardICache) != 0) {
     ASSIGN_OR_RETURN(own_code, SparseMemory::Map(harts * InstructionCache::kBytes));
   }
   for (uint64_t i = 0; i < harts; ++i) {
-    Hart& hart = tiles[i / hw::kHarts].hart(static_cast<uint32_t>(i % hw::kHarts));
+    Hart& hart = tiles.tensix[i / hw::kHarts].hart(static_cast<uint32_t>(i % hw::kHarts));
     if (own_code.data() != nullptr) {
       hart.code = reinterpret_cast<Decoded*>(own_code.data() + i * InstructionCache::kBytes);
     }
@@ -118,8 +145,8 @@ Status Chip::Parts::AddHartHazards(const HazardOptions& hazards) {
 StatusOr<std::unique_ptr<Chip>> Chip::Create(const ChipOptions& options) {
   RETURN_IF_ERROR(Validate(options));
   ASSIGN_OR_RETURN(const tensix::LaneKernels* const lanes, tensix::FindLaneKernels(HostIsa()));
-  const uint64_t tiles = GridMap(options).tensix_count();
-  ASSIGN_OR_RETURN(SparseMemory memory, SparseMemory::Map(tiles * TileMemory::kBytes));
+  const GridMap grid(options);
+  ASSIGN_OR_RETURN(SparseMemory memory, SparseMemory::Map(Tiles::BytesOf(grid)));
   auto parts = std::make_unique<Parts>(options, std::move(memory));
   parts->machine.lanes = lanes;
   RETURN_IF_ERROR(parts->AddHartHazards(options.hazards));
@@ -183,7 +210,8 @@ Status Chip::Reset() {
   parts_->machine.fault.reset();
   parts_->machine.fault_reported = false;
   parts_->scheduler.Reset();
-  for (TensixTile& tile : parts_->tiles) tile.Reset();
+  for (TensixTile& tile : parts_->tiles.tensix) tile.Reset();
+  for (EthernetTile& tile : parts_->tiles.ethernet) tile.Reset();
   parts_->noc.Reset();
   parts_->arc.Reset();
   parts_->host.Reset();
@@ -227,15 +255,15 @@ void Chip::Detach(Inspector* inspector) {
 
 void Chip::Guard(uint32_t index, MemoryGuard* guard) {
   for (uint32_t i = 0; i < hw::kHarts; ++i) {
-    Hart& hart = parts_->tiles[index].hart(i);
+    Hart& hart = parts_->tiles.tensix[index].hart(i);
     hart.guard = guard;
     const uint32_t free = guard == nullptr ? hw::kL1Bytes : guard->l1_begin();
     for (uint32_t log = 0; log < 3; ++log) hart.free_l1[log] = free >> log;
   }
 }
 
-TensixTile& Chip::tile(uint32_t index) { return parts_->tiles[index]; }
-const TensixTile& Chip::tile(uint32_t index) const { return parts_->tiles[index]; }
+TensixTile& Chip::tile(uint32_t index) { return parts_->tiles.tensix[index]; }
+const TensixTile& Chip::tile(uint32_t index) const { return parts_->tiles.tensix[index]; }
 
 void Chip::HoldFaults(bool hold) { parts_->hold_faults = hold; }
 
@@ -251,12 +279,12 @@ hw::Coordinate Chip::TensixCoordinate(uint32_t index) const {
 const Hart* Chip::FindHart(hw::Coordinate translated, uint32_t hart) const {
   const TileRef tile = parts_->grid.At(translated.x, translated.y);
   if (tile.kind != TileKind::kTensix || hart >= hw::kHarts) return nullptr;
-  return &parts_->tiles[tile.index].hart(hart);
+  return &parts_->tiles.tensix[tile.index].hart(hart);
 }
 
 uint64_t Chip::retired_instructions() const {
   uint64_t total = 0;
-  for (const TensixTile& tile : parts_->tiles) {
+  for (const TensixTile& tile : parts_->tiles.tensix) {
     for (uint32_t i = 0; i < hw::kHarts; ++i) total += tile.hart(i).retired;
   }
   return total;

@@ -78,6 +78,7 @@ class Chip {
 
  private:
   struct Bars;
+  struct Tiles;
   struct Parts;
   explicit Chip(std::unique_ptr<Parts> parts);
 

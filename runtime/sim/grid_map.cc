@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/hw/ethernet.h"
+
 namespace ttfd::sim {
 
 GridMap::GridMap(const ChipOptions& options) {
@@ -35,6 +37,13 @@ GridMap::GridMap(const ChipOptions& options) {
     }
   }
 
+  for (uint32_t channel = 0; channel < hw::kEthChannels; ++channel) {
+    if ((options.ethernet_channels >> channel & 1) == 0) continue;
+    const auto index = static_cast<uint8_t>(channels_.size());
+    Set(hw::kEthTranslatedX + index, hw::kEthTranslatedY, {TileKind::kEthernet, index});
+    channels_.push_back(channel);
+  }
+
   // The endpoint is the PCIe tile at physical column 2; the other one is not in use.
   Set(hw::kPcieTranslated.x, hw::kPcieTranslated.y, {TileKind::kPcie, 0});
   Set(hw::kPciePhysical[0].x, hw::kPciePhysical[0].y, {TileKind::kPcie, 0});
@@ -50,6 +59,7 @@ hw::Coordinate GridMap::OnNoc(uint32_t noc, hw::Coordinate at) const {
   const TileRef tile = At(at.x, at.y);
   if (tile.kind == TileKind::kNone) return at;
   if (tile.kind == TileKind::kTensix) at = TensixPhysical(tile.index);
+  if (tile.kind == TileKind::kEthernet) at = {hw::kEthColumnX[channels_[tile.index]], hw::kEthRow};
   if (tile.kind == TileKind::kPcie) at = hw::kPciePhysical[0];
   if (tile.kind == TileKind::kDram && at.y >= hw::kDramTranslatedFirstRow) {
     const uint32_t port = (at.y - hw::kDramTranslatedFirstRow) % hw::kDramPortsPerBank;

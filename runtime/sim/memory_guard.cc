@@ -6,8 +6,7 @@
 
 namespace ttfd::sim {
 
-Refusal CheckPacket(MemoryGuard& guard, const NocPacket& packet) {
-  const TensixTile& source = *packet.source;
+Refusal CheckPacket(MemoryGuard& guard, const TensixTile& source, const NocPacket& packet) {
   const uint64_t length = packet.kind == PacketKind::kIncrement ? 4 : packet.length;
   if (packet.kind != PacketKind::kInline && packet.local + length > guard.l1_begin()) {
     const GuardedAccess local = {GuardedMemory::kL1, !packet.ReadsLocal(), packet.local, length};

@@ -42,10 +42,10 @@ class MemoryGuard {
   uint64_t dram_begin_ = 0;
 };
 
-// The same for both ends of a packet. No `guard`: it may.
-Refusal CheckPacket(MemoryGuard& guard, const NocPacket& packet);
-inline Refusal CheckBounds(MemoryGuard* guard, const NocPacket& packet) {
-  return guard == nullptr ? Refusal{} : CheckPacket(*guard, packet);
+// The same for both ends of a packet that a hart of `source` issues. No `guard`: it may.
+Refusal CheckPacket(MemoryGuard& guard, const TensixTile& source, const NocPacket& packet);
+inline Refusal CheckBounds(MemoryGuard* guard, const TensixTile& source, const NocPacket& packet) {
+  return guard == nullptr ? Refusal{} : CheckPacket(*guard, source, packet);
 }
 
 }  // namespace ttfd::sim

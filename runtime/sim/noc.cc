@@ -12,9 +12,15 @@
 
 namespace ttfd::sim {
 
-Noc::Noc(const GridMap& grid, std::vector<TensixTile>& tiles, Dram& dram, ArcTile& arc,
-         HostMemoryMap& host)
-    : grid_(grid), tiles_(tiles), dram_(dram), arc_(arc), host_(host) {}
+Noc::Noc(const GridMap& grid, std::vector<TensixTile>& tiles, std::vector<EthernetTile>& ethernet,
+         Dram& dram, ArcTile& arc, HostMemoryMap& host)
+    : grid_(grid),
+      tiles_(tiles),
+      ethernet_(ethernet),
+      dram_(dram),
+      arc_(arc),
+      host_(host),
+      receivers_(grid, tiles) {}
 
 Noc::~Noc() = default;
 
@@ -24,21 +30,25 @@ void Noc::Reset() {
   if (transit_ != nullptr) transit_->Reset();
 }
 
-Refusal Noc::Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buffer) {
+Refusal Noc::Issue(NocTile& source, Hart& hart, uint32_t niu, uint32_t buffer) {
   NocPacket packet;
   NocCommand& command = source.niu(niu).command(buffer);
   if (Refusal refusal = MakePacket(source, niu, command, &packet)) return refusal;
-  if (Refusal refusal = CheckBounds(source.hart(hart).guard, packet)) return refusal;
+  if (Refusal refusal = CheckBounds(hart.guard, *hart.tile, packet)) return refusal;
   if (Refusal refusal = FollowLink(packet, command)) return refusal;
   const uint32_t to = packet.ReadsLocal() ? command.return_xy() : command.target_xy();
   if (source.machine().writes_coordinates_back) TranslateInPlace(grid_, niu, command);
   if (!source.machine().careful) [[likely]]
     return Complete(packet);
-  return IssueCarefully(packet, {hart, niu, buffer, command.control(), to});
+  return IssueCarefully(packet, {&hart, niu, buffer, command.control(), to});
 }
 
 Refusal Noc::IssueCarefully(const NocPacket& packet, const NocOrigin& origin) {
-  ReportRead(tiles_, packet);
+  if (packet.ReadsLocal()) packet.source->ReadByNoc(packet.local, packet.length);
+  if (packet.kind == PacketKind::kRead && IsNocTile(packet.remote_tile) &&
+      !IsRegister(packet.remote_tile, packet.remote)) {
+    TileAt(packet.remote_tile).ReadByNoc(static_cast<uint32_t>(packet.remote), packet.length);
+  }
   if (transit_ != nullptr) return transit_->Send(packet, origin);
   ShowNoc(NocEvent::kIssued, packet, origin);
   if (Refusal refusal = Complete(packet)) return refusal;
@@ -121,7 +131,7 @@ Refusal Noc::CompleteMulticast(const NocPacket& packet) {
 
 void Noc::MulticastToL1(const NocPacket& packet, const std::byte* from) {
   const auto address = static_cast<uint32_t>(packet.remote);
-  const TensixTile* const left_out = packet.include_source ? nullptr : packet.source;
+  const NocTile* const left_out = packet.include_source ? nullptr : packet.source;
   const auto each = [&](const auto& copy) {
     for (TensixTile* const tile : *packet.receivers) {
       if (tile == left_out) continue;
@@ -137,7 +147,7 @@ void Noc::MulticastToL1(const NocPacket& packet, const std::byte* from) {
 }
 
 uint32_t Noc::Increment(const NocPacket& packet) {
-  TensixTile& target = tiles_[packet.remote_tile.index];
+  NocTile& target = TileAt(packet.remote_tile);
   const uint32_t address = static_cast<uint32_t>(packet.remote);
   std::byte* const word = target.memory().l1() + address;
   const uint32_t old = LoadAt<uint32_t>(word);
@@ -162,13 +172,13 @@ Refusal Noc::Sample(const NocPacket& packet, uint32_t offset, uint32_t length, s
 Refusal Noc::Deliver(const NocPacket& packet, uint32_t offset, uint32_t length,
                      const std::byte* from) {
   if (packet.kind == PacketKind::kRead) {
-    return WriteTensix(*packet.source, packet.local + offset, from, length);
+    return WriteTile(*packet.source, packet.local + offset, from, length);
   }
   return WriteRemote(packet.remote_tile, packet.remote + offset, from, length);
 }
 
-Refusal Noc::DeliverTo(TensixTile& receiver, const NocPacket& packet, const std::byte* from) {
-  return WriteTensix(receiver, packet.remote, from, packet.length);
+Refusal Noc::DeliverTo(NocTile& receiver, const NocPacket& packet, const std::byte* from) {
+  return WriteTile(receiver, packet.remote, from, packet.length);
 }
 
 Refusal Noc::CheckReach(const NocPacket& packet) {
@@ -178,7 +188,7 @@ Refusal Noc::CheckReach(const NocPacket& packet) {
   return tile.kind == TileKind::kDram ? Memory(tile, packet.remote, &memory) : Refusal{};
 }
 
-void Noc::Count(TensixTile& source, Niu& niu, uint32_t counter, uint32_t by) {
+void Noc::Count(NocTile& source, Niu& niu, uint32_t counter, uint32_t by) {
   niu.counter(counter) += by;
   source.RegisterChanged(niu.CounterAddress(counter));
 }
@@ -219,7 +229,8 @@ void Noc::CountWrite(const NocPacket& packet) {
 Refusal Noc::Memory(TileRef tile, uint64_t address, std::byte** memory) {
   switch (tile.kind) {
     case TileKind::kTensix:
-      *memory = tiles_[tile.index].memory().l1() + address;
+    case TileKind::kEthernet:
+      *memory = TileAt(tile).memory().l1() + address;
       return {};
     case TileKind::kDram: {
       std::byte* const bank = dram_.bank(tile.index);
@@ -240,12 +251,12 @@ Refusal Noc::Memory(TileRef tile, uint64_t address, std::byte** memory) {
 // Both ends have been checked: memory accesses are inside their memory, anything else is 4 aligned
 // bytes.
 Refusal Noc::ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t length) {
-  if (tile.kind == TileKind::kArc || (tile.kind == TileKind::kTensix && address >= hw::kL1Bytes)) {
+  if (IsRegister(tile, address)) {
     uint32_t value = 0;
     const Refusal refusal = tile.kind == TileKind::kArc
                                 ? arc_.Read(address, &value)
-                                : tiles_[tile.index].ReadRegister(
-                                      Accessor::FromNoc(), static_cast<uint32_t>(address), &value);
+                                : TileAt(tile).ReadRegister(Accessor::FromNoc(),
+                                                            static_cast<uint32_t>(address), &value);
     std::memcpy(to, &value, sizeof(value));
     return refusal;
   }
@@ -257,8 +268,9 @@ Refusal Noc::ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t 
 }
 
 Refusal Noc::WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length) {
-  if (tile.kind == TileKind::kTensix) {
-    return WriteTensix(tiles_[tile.index], address, from, length);
+  if (tile.kind == TileKind::kTensix) return WriteTile(tiles_[tile.index], address, from, length);
+  if (tile.kind == TileKind::kEthernet) {
+    return WriteTile(ethernet_[tile.index], address, from, length);
   }
   if (tile.kind == TileKind::kArc) return arc_.Write(address, LoadAt<uint32_t>(from));
   if (tile.kind == TileKind::kPcie) return host_.Write(address, from, length);
@@ -268,46 +280,12 @@ Refusal Noc::WriteRemote(TileRef tile, uint64_t address, const std::byte* from, 
   return {};
 }
 
-Refusal Noc::WriteTensix(TensixTile& tile, uint64_t address, const std::byte* from,
-                         uint32_t length) {
+Refusal Noc::WriteTile(NocTile& tile, uint64_t address, const std::byte* from, uint32_t length) {
   const uint32_t at = static_cast<uint32_t>(address);
-  if (at >= hw::kL1Bytes)
+  if (at >= tile.l1_bytes())
     return tile.WriteRegister(Accessor::FromNoc(), at, LoadAt<uint32_t>(from));
   std::memmove(tile.memory().l1() + at, from, length);
   tile.WroteMemory(at, length);
-  return {};
-}
-
-Refusal Noc::FindReceivers(const Rectangle& rectangle, const std::vector<TensixTile*>** tiles) {
-  for (const Receivers& known : receivers_) {
-    if (known.rectangle == rectangle && !known.tiles.empty()) {
-      *tiles = &known.tiles;
-      return {};
-    }
-  }
-  Receivers& replaced = receivers_[next_receivers_];
-  next_receivers_ = (next_receivers_ + 1) % kRememberedRectangles;
-  replaced.rectangle = rectangle;
-  replaced.tiles.clear();
-  *tiles = &replaced.tiles;
-  Refusal refusal = ListReceivers(rectangle, &replaced.tiles);
-  if (refusal) replaced.tiles.clear();
-  return refusal;
-}
-
-Refusal Noc::ListReceivers(const Rectangle& rectangle, std::vector<TensixTile*>* tiles) const {
-  for (uint32_t x = rectangle.start.x; x <= rectangle.end.x; ++x) {
-    for (uint32_t y = rectangle.start.y; y <= rectangle.end.y; ++y) {
-      if ((uint64_t{hw::kMulticastExcludedColumns} >> x & 1) != 0) continue;
-      if ((uint64_t{hw::kMulticastExcludedRows} >> y & 1) != 0) continue;
-      const TileRef tile = grid_.At(x, y);
-      if (tile.kind != TileKind::kTensix) {
-        return {FaultKind::kNocMulticast, hw::NocXy(x, y),
-                "a multicast rectangle reaches a tile that is no Tensix tile or is harvested"};
-      }
-      tiles->push_back(&tiles_[tile.index]);
-    }
-  }
   return {};
 }
 

@@ -4,7 +4,6 @@
 // stages below without a pause. With the hazard "noc" on, NocTransit does, at clocks of its own.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,31 +12,24 @@
 #include "runtime/base/bytes.h"
 #include "runtime/sim/arc_tile.h"
 #include "runtime/sim/dram.h"
+#include "runtime/sim/ethernet_tile.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/grid_map.h"
 #include "runtime/sim/host_memory.h"
 #include "runtime/sim/machine.h"
+#include "runtime/sim/multicast_receivers.h"
 #include "runtime/sim/noc_packet.h"
 #include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::sim {
-
-// Tensix tiles from `start` to `end`, both included, without the columns and rows that routers keep
-// out of multicasts.
-struct Rectangle {
-  hw::Coordinate start;
-  hw::Coordinate end;
-
-  bool operator==(const Rectangle&) const = default;
-};
 
 class NocTransit;
 
 class Noc {
  public:
   // All outlive the Noc.
-  Noc(const GridMap& grid, std::vector<TensixTile>& tiles, Dram& dram, ArcTile& arc,
-      HostMemoryMap& host);
+  Noc(const GridMap& grid, std::vector<TensixTile>& tiles, std::vector<EthernetTile>& ethernet,
+      Dram& dram, ArcTile& arc, HostMemoryMap& host);
   ~Noc();
 
   // From now on packets take time. `machine` outlives the Noc.
@@ -45,8 +37,8 @@ class Noc {
   // Forgets what is on its way.
   void Reset();
 
-  // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of the hart that wrote CMD_CTRL.
-  Refusal Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buffer);
+  // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of `hart`, which wrote CMD_CTRL.
+  Refusal Issue(NocTile& source, Hart& hart, uint32_t niu, uint32_t buffer);
 
   // The same for an inline write that adds to a stream, which every worker answers every launch with.
   // False, and not done: another command, or one that Issue() refuses.
@@ -64,7 +56,7 @@ class Noc {
   static void CountAnswers(const NocPacket& packet, uint32_t answers);
   Refusal Sample(const NocPacket& packet, uint32_t offset, uint32_t length, std::byte* to);
   Refusal Deliver(const NocPacket& packet, uint32_t offset, uint32_t length, const std::byte* from);
-  static Refusal DeliverTo(TensixTile& receiver, const NocPacket& packet, const std::byte* from);
+  static Refusal DeliverTo(NocTile& receiver, const NocPacket& packet, const std::byte* from);
   uint32_t Increment(const NocPacket& packet);  // the old value
   static void ReturnOld(const NocPacket& packet, uint32_t old);
 
@@ -75,12 +67,22 @@ class Noc {
   static constexpr uint32_t kTransactionShift = 10;
   static constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
 
-  // The same while somebody watches, or packets take time.
+  // Does the tile take 4 aligned bytes there, and nothing else?
+  static bool IsRegister(TileRef tile, uint64_t address);
+  // Has the tile NIUs and L1?
+  static bool IsNocTile(TileRef tile) {
+    return tile.kind == TileKind::kTensix || tile.kind == TileKind::kEthernet;
+  }
+  NocTile& TileAt(TileRef tile) const {  // REQUIRES IsNocTile
+    if (tile.kind == TileKind::kTensix) return tiles_[tile.index];
+    return ethernet_[tile.index];
+  }
+
+  // The same while an inspector watches, or packets take time.
   Refusal IssueCarefully(const NocPacket& packet, const NocOrigin& origin);
 
   // Checks, in noc_check.cc.
-  Refusal MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command,
-                     NocPacket* packet);
+  Refusal MakePacket(NocTile& source, uint32_t niu, const NocCommand& command, NocPacket* packet);
   // Does the command fit the transaction the NIU is in the middle of? Opens or ends one.
   static Refusal FollowLink(const NocPacket& packet, const NocCommand& command);
   Refusal CheckControl(const NocCommand& command) const;
@@ -96,34 +98,22 @@ class Noc {
   Refusal CompleteMulticast(const NocPacket& packet);
   static void MulticastToL1(const NocPacket& packet, const std::byte* from);
   static void CountWrite(const NocPacket& packet);
-  static void Count(TensixTile& source, Niu& niu, uint32_t counter, uint32_t by);
+  static void Count(NocTile& source, Niu& niu, uint32_t counter, uint32_t by);
 
   // One end of a transfer that is not the issuing tile's L1.
   Refusal ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t length);
   Refusal WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length);
-  static Refusal WriteTensix(TensixTile& tile, uint64_t address, const std::byte* from,
-                             uint32_t length);
+  static Refusal WriteTile(NocTile& tile, uint64_t address, const std::byte* from, uint32_t length);
   // Finds the bytes of a tile that is memory: L1 or a DRAM bank.
   Refusal Memory(TileRef tile, uint64_t address, std::byte** memory);
 
-  // The tiles of a rectangle that receive; good until the next call.
-  Refusal FindReceivers(const Rectangle& rectangle, const std::vector<TensixTile*>** tiles);
-  Refusal ListReceivers(const Rectangle& rectangle, std::vector<TensixTile*>* tiles) const;
-
-  // Multicasts go to few rectangles, often.
-  struct Receivers {
-    Rectangle rectangle = {};
-    std::vector<TensixTile*> tiles;  // none: not in use
-  };
-  static constexpr size_t kRememberedRectangles = 8;
-
   const GridMap& grid_;
   std::vector<TensixTile>& tiles_;
+  std::vector<EthernetTile>& ethernet_;
   Dram& dram_;
   ArcTile& arc_;
   HostMemoryMap& host_;
-  std::array<Receivers, kRememberedRectangles> receivers_;
-  size_t next_receivers_ = 0;            // the next to be replaced
+  MulticastReceivers receivers_;
   std::unique_ptr<NocTransit> transit_;  // null: packets arrive at once
 };
 

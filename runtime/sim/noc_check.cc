@@ -4,6 +4,7 @@
 // src/tile.cpp (what the official simulator accepts), tt-isa-documentation BlackholeA0/NoC.
 #include <limits>
 
+#include "runtime/hw/ethernet.h"
 #include "runtime/hw/pcie.h"
 #include "runtime/hw/tensix.h"
 #include "runtime/sim/noc.h"
@@ -20,13 +21,18 @@ constexpr uint32_t kWriteAlignment = 16;
 
 hw::Coordinate CoordinateOf(uint32_t xy) { return {hw::NocX(xy), hw::NocY(xy)}; }
 
-bool IsRegister(TileRef tile, uint64_t address) {
-  return tile.kind == TileKind::kArc ||
-         (tile.kind == TileKind::kTensix && address >= hw::kFirstRegisterAddress &&
-          address <= std::numeric_limits<uint32_t>::max());
-}
-
 }  // namespace
+
+bool Noc::IsRegister(TileRef tile, uint64_t address) {
+  if (tile.kind == TileKind::kArc) return true;
+  // The words of the link firmware change by themselves.
+  if (tile.kind == TileKind::kEthernet && address >= hw::kEthLinkFirmware &&
+      address < hw::kEthL1Bytes) {
+    return true;
+  }
+  return IsNocTile(tile) && address >= hw::kFirstRegisterAddress &&
+         address <= std::numeric_limits<uint32_t>::max();
+}
 
 Refusal Noc::CheckControl(const NocCommand& command) const {
   const uint32_t control = command.control();
@@ -72,15 +78,15 @@ Refusal Noc::CheckControl(const NocCommand& command) const {
 Refusal Noc::CheckLocalSide(const NocPacket& packet, uint64_t address, uint32_t coordinate) const {
   const hw::Coordinate at = CoordinateOf(coordinate);
   const TileRef tile = grid_.At(at.x, at.y);
-  const bool own = coordinate >> 12 == 0 && tile.kind == TileKind::kTensix &&
-                   &tiles_[tile.index] == packet.source;
+  const bool own = coordinate >> 12 == 0 && IsNocTile(tile) && &TileAt(tile) == packet.source;
   if (!own) {
     return {FaultKind::kNocLocalSide, coordinate,
             "the local side of a command must name the issuing tile"};
   }
   if (packet.kind == PacketKind::kInline) return {};  // has no local bytes
   const uint32_t length = packet.kind == PacketKind::kIncrement ? 4 : packet.length;
-  if (address >= hw::kL1Bytes || hw::kL1Bytes - address < length) {
+  const uint32_t l1 = packet.source->l1_bytes();
+  if (address >= l1 || l1 - address < length) {
     return {FaultKind::kNocLocalSide, address, "the local side of a command must be the tile's L1"};
   }
   return {};
@@ -91,6 +97,10 @@ Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const 
     case TileKind::kTensix:
       if (address < hw::kL1Bytes && hw::kL1Bytes - address >= length) return {};
       return {FaultKind::kUnmapped, address, "a Tensix tile has 1536 KiB of L1, then registers"};
+    case TileKind::kEthernet:
+      if (address < hw::kEthLinkFirmware && hw::kEthLinkFirmware - address >= length) return {};
+      return {FaultKind::kUnmapped, address,
+              "an Ethernet tile has 448 KiB of L1, 64 KiB of its link firmware, then registers"};
     case TileKind::kDram:
       if (address < hw::kDramBankBytes && hw::kDramBankBytes - address >= length) return {};
       return {FaultKind::kUnmapped, address, "a DRAM bank ends at 0xFF000000"};
@@ -119,8 +129,7 @@ Refusal Noc::CheckTransfer(const NocPacket& packet) const {
   if (Refusal refusal = CheckMemory(packet.remote_tile, packet.remote, packet.length)) {
     return refusal;
   }
-  const bool far_read =
-      packet.kind == PacketKind::kRead && packet.remote_tile.kind != TileKind::kTensix;
+  const bool far_read = packet.kind == PacketKind::kRead && !IsNocTile(packet.remote_tile);
   const uint64_t alignment = far_read ? hw::kDramAlignment : kWriteAlignment;
   if ((packet.remote ^ packet.local) % alignment != 0) {
     return {FaultKind::kNocAlignment, packet.remote,
@@ -136,7 +145,7 @@ Refusal Noc::CheckMulticast(uint32_t niu, Rectangle rectangle, NocPacket* packet
     return {FaultKind::kNocMulticast, hw::NocXy(rectangle.start.x, rectangle.start.y),
             "rectangles do not wrap: NoC 0 goes from low to high, NoC 1 from high to low"};
   }
-  if (Refusal refusal = FindReceivers(rectangle, &packet->receivers)) return refusal;
+  if (Refusal refusal = receivers_.Find(rectangle, &packet->receivers)) return refusal;
   const hw::Coordinate source = packet->source->translated();
   const bool source_is_inside = source.x >= rectangle.start.x && source.x <= rectangle.end.x &&
                                 source.y >= rectangle.start.y && source.y <= rectangle.end.y;
@@ -154,8 +163,9 @@ Refusal Noc::CheckAtomic(const NocPacket& packet, uint32_t opcode) const {
   if (opcode != hw::kNocAtomicIncrement) {
     return {FaultKind::kNocAtomic, opcode, "the only atomic is the 32-bit increment 0x107C"};
   }
-  if (packet.remote_tile.kind != TileKind::kTensix || packet.remote >= hw::kL1Bytes) {
-    return {FaultKind::kNocAtomic, packet.remote, "atomics work on the L1 of Tensix tiles only"};
+  if (!IsNocTile(packet.remote_tile) || packet.remote >= TileAt(packet.remote_tile).l1_bytes()) {
+    return {FaultKind::kNocAtomic, packet.remote,
+            "atomics work on the L1 of Tensix and Ethernet tiles only"};
   }
   if (packet.remote % 16 != 0) {
     return {FaultKind::kNocAtomic, packet.remote, "an atomic's target is 16-byte aligned"};
@@ -166,7 +176,7 @@ Refusal Noc::CheckAtomic(const NocPacket& packet, uint32_t opcode) const {
   return {};
 }
 
-Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command,
+Refusal Noc::MakePacket(NocTile& source, uint32_t niu, const NocCommand& command,
                         NocPacket* packet) {
   if (Refusal refusal = CheckControl(command)) return refusal;
   const uint32_t control = command.control();
@@ -214,8 +224,9 @@ Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& comm
     return {FaultKind::kNocInlineToMemory, packet->remote,
             "inline writes to memory may corrupt it on Blackhole; use a 4-byte write"};
   }
-  if (is_inline && packet->remote_tile.kind != TileKind::kTensix) {
-    return {FaultKind::kNocInlineToMemory, packet->remote, "inline writes reach Tensix tiles only"};
+  if (is_inline && !IsNocTile(packet->remote_tile)) {
+    return {FaultKind::kNocInlineToMemory, packet->remote,
+            "inline writes reach Tensix and Ethernet tiles only"};
   }
   return CheckTransfer(*packet);
 }
@@ -278,10 +289,10 @@ Refusal Noc::HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpa
   }
   if (Refusal refusal = CheckHostAccess(any, address, from.size())) return refusal;
   const std::vector<TensixTile*>* tiles = nullptr;
-  if (Refusal refusal = FindReceivers(rectangle, &tiles)) return refusal;  // all of it or none
+  if (Refusal refusal = receivers_.Find(rectangle, &tiles)) return refusal;  // all of it or none
   for (TensixTile* const tile : *tiles) {
     const auto length = static_cast<uint32_t>(from.size());
-    if (Refusal refusal = WriteTensix(*tile, address, from.data(), length)) return refusal;
+    if (Refusal refusal = WriteTile(*tile, address, from.data(), length)) return refusal;
   }
   return {};
 }

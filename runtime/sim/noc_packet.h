@@ -9,7 +9,9 @@
 
 namespace ttfd::sim {
 
+class NocTile;
 class TensixTile;
+struct Hart;
 
 enum class PacketKind : uint8_t { kRead, kWrite, kMulticast, kInline, kIncrement };
 
@@ -18,7 +20,7 @@ struct NocPacket {
   bool posted = false;
   bool include_source = false;
   uint32_t transaction = 0;
-  TensixTile* source = nullptr;
+  NocTile* source = nullptr;
   Niu* niu = nullptr;
   uint32_t local = 0;  // address in the source's L1
   TileRef remote_tile;
@@ -31,12 +33,12 @@ struct NocPacket {
   // Do its bytes come from the source's L1?
   bool ReadsLocal() const { return kind == PacketKind::kWrite || kind == PacketKind::kMulticast; }
   // Does `tile` receive the packet of a multicast?
-  bool Receives(const TensixTile* tile) const { return include_source || tile != source; }
+  bool Receives(const NocTile* tile) const { return include_source || tile != source; }
 };
 
 // Where a command came from and what routers see of it.
 struct NocOrigin {
-  uint32_t hart = 0;  // hw::Hart
+  Hart* hart = nullptr;
   uint32_t niu = 0;
   uint32_t buffer = 0;
   uint32_t control = 0;

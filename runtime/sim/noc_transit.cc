@@ -21,9 +21,7 @@ constexpr uint32_t kMostWaves = 4;
 
 uint32_t Channel(const NocOrigin& origin) { return origin.control >> hw::kNocVcShift & 7; }
 bool HasStaticChannel(const NocOrigin& origin) { return (origin.control & hw::kNocStaticVc) != 0; }
-uint32_t Place(const TensixTile& tile) {
-  return hw::NocXy(tile.translated().x, tile.translated().y);
-}
+uint32_t Place(const NocTile& tile) { return hw::NocXy(tile.translated().x, tile.translated().y); }
 uint32_t SenderKey(const NocPacket& packet, const NocOrigin& origin) {
   return Place(*packet.source) << 1 | origin.niu;
 }
@@ -74,7 +72,7 @@ NocTransit::Flight& NocTransit::Begin(const NocPacket& packet, const NocOrigin& 
   flight.transit = this;
   flight.packet = packet;
   flight.origin = origin;
-  flight.pc = packet.source->hart(origin.hart).pc;
+  flight.pc = origin.hart->pc;
   if (packet.kind == PacketKind::kMulticast) {
     flight.packet.receivers = nullptr;  // it is not kept for us
     flight.receivers = *packet.receivers;
@@ -250,10 +248,10 @@ void NocTransit::At(uint64_t clock, Flight& flight, uint32_t argument) {
 // A refusal that only the far end could give (a register's value, say) is the issuing hart's.
 void NocTransit::Happened(Flight& flight, const Refusal& refusal) {
   if (refusal) {
-    TensixTile& tile = *flight.packet.source;
-    StopFaulted(tile.hart(flight.origin.hart),
-                Fault{refusal.kind, tile.translated(), tile.physical(), flight.origin.hart,
-                      flight.pc, refusal.address, machine_.scheduler->now(), refusal.reason});
+    const NocTile& tile = *flight.packet.source;
+    Hart& hart = *flight.origin.hart;
+    StopFaulted(hart, Fault{refusal.kind, tile.translated(), tile.physical(), hart.index, flight.pc,
+                            refusal.address, machine_.scheduler->now(), refusal.reason});
   }
   if (--flight.events == 0) flights_.erase(flight.self);
 }

@@ -1,8 +1,8 @@
 // NoC commands as inspectors see them.
 #include "runtime/sim/noc_view.h"
 
+#include "runtime/sim/noc_tile.h"
 #include "runtime/sim/scheduler.h"
-#include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::sim {
 namespace {
@@ -37,15 +37,6 @@ void ShowNoc(NocEvent event, const NocPacket& packet, const NocOrigin& origin) {
                         packet.length,  packet.data,
                         origin.control, machine.scheduler->now()};
   for (Inspector* const inspector : machine.inspectors) inspector->OnNoc(view);
-}
-
-void ReportRead(std::vector<TensixTile>& tiles, const NocPacket& packet) {
-  if (packet.ReadsLocal()) packet.source->compute().ReadL1(packet.local, packet.length);
-  if (packet.kind == PacketKind::kRead && packet.remote_tile.kind == TileKind::kTensix &&
-      packet.remote < hw::kL1Bytes) {
-    tiles[packet.remote_tile.index].compute().ReadL1(static_cast<uint32_t>(packet.remote),
-                                                     packet.length);
-  }
 }
 
 }  // namespace ttfd::sim

@@ -5,11 +5,18 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "runtime/hw/arc.h"
+
 namespace ttfd::sim {
+namespace {
+
+constexpr uint32_t kP150Channels = 0x0FFF;
+
+}  // namespace
 
 ChipOptions DefaultOptions(Board board) {
   if (board == Board::kP100a) return {board, 3, {4, 13}};
-  return {board, hw::kNoHarvestedBank, {}};
+  return {board, hw::kNoHarvestedBank, {}, kP150Channels};
 }
 
 Status Validate(const ChipOptions& options) {
@@ -32,7 +39,17 @@ Status Validate(const ChipOptions& options) {
       return InvalidArgument("harvested column {} is named twice", column);
     }
   }
+  if (options.ethernet_channels >> hw::kEthChannels != 0) {
+    return InvalidArgument("Ethernet channels {:#x}: a chip has channels 0 to {}",
+                           options.ethernet_channels, hw::kEthChannels - 1);
+  }
   return OkStatus();
+}
+
+ChipIdentity IdentityOf(const ChipOptions& options) {
+  constexpr uint32_t kCardTypeShift = 36;
+  const uint64_t card = options.board == Board::kP100a ? hw::kCardP100a : hw::kCardP150a;
+  return {card << kCardTypeShift | options.serial, options.serial};
 }
 
 const char* HostIsa() {

@@ -59,7 +59,7 @@ Refusal Unknown(uint32_t address) {
 Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value) {
   switch (BlockOf(address)) {
     case Block::kNiu:
-      return ReadNiu(who, address, value);
+      return ReadNiu(address, value);
     case Block::kStreams:
       return ReadStream(who, address, value);
     case Block::kCompute:
@@ -80,7 +80,7 @@ Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value
 Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value) {
   switch (BlockOf(address)) {
     case Block::kNiu:
-      return WriteNiu(who, address, value);
+      return WriteNiu(who.from_noc() ? nullptr : &harts_[who.hart], address, value);
     case Block::kStreams:
       return WriteStream(who, address, value);
     case Block::kCompute:
@@ -95,11 +95,6 @@ Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value
       break;
   }
   return Unknown(address);
-}
-
-Refusal TensixTile::ReadNiu(Accessor /*who*/, uint32_t address, uint32_t* value) {
-  const uint32_t offset = address - hw::kNiuAddress;
-  return nius_[offset / hw::kNiuStride].Read(offset % hw::kNiuStride, value);
 }
 
 Refusal TensixTile::ReadStream(Accessor /*who*/, uint32_t address, uint32_t* value) {
@@ -161,26 +156,6 @@ void TensixTile::UpdateStreamLater(uint32_t offset, uint32_t value) {
                  streams_.Arrive(offset, value);
                  RegisterChanged(hw::kStreamAddress + Streams::SpaceAvailable(offset));
                });
-}
-
-Refusal TensixTile::WriteNiu(Accessor who, uint32_t address, uint32_t value) {
-  const uint32_t niu = (address - hw::kNiuAddress) / hw::kNiuStride;
-  const uint32_t offset = (address - hw::kNiuAddress) % hw::kNiuStride;
-  if (who.from_noc() && offset % hw::kNiuCommandBufferStride == hw::kNocCommand) {
-    return {FaultKind::kUnsupportedRegister, nius_[niu].address(offset),
-            "NoC commands are issued by the tile's own harts"};
-  }
-  uint32_t issue = 0;
-  Refusal refusal = nius_[niu].Write(offset, value, &issue);
-  if (refusal) return refusal;
-  if (issue < hw::kNiuCommandBuffers) return machine_->noc->Issue(*this, who.hart, niu, issue);
-  RegisterChanged(nius_[niu].address(offset));
-  if (offset == hw::kNocClearOutstanding) {
-    for (uint32_t id = 0; id < 16; ++id) {
-      RegisterChanged(nius_[niu].CounterAddress(hw::kNocRequestsOutstanding + id));
-    }
-  }
-  return {};
 }
 
 bool TensixTile::IssueStreamUpdate(uint32_t address, uint32_t value) {

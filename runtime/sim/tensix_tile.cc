@@ -25,10 +25,7 @@ void ForgetLoops(Hart& hart) {
 
 void TensixTile::Init(Machine& machine, TileMemory memory, hw::Coordinate translated,
                       hw::Coordinate physical) {
-  machine_ = &machine;
-  memory_ = memory;
-  translated_ = translated;
-  physical_ = physical;
+  InitTile(machine, memory, hw::kL1Bytes, translated, physical);
   for (uint32_t i = 0; i < hw::kHarts; ++i) {
     harts_[i].index = i;
     harts_[i].tile = this;
@@ -36,7 +33,6 @@ void TensixTile::Init(Machine& machine, TileMemory memory, hw::Coordinate transl
     harts_[i].local_ram_bytes = hw::LocalRamBytes(i);
     harts_[i].code = memory.code();
   }
-  for (uint32_t i = 0; i < nius_.size(); ++i) nius_[i].Init(i, physical, translated);
   compute_.Init(*this);
 }
 
@@ -49,7 +45,7 @@ void TensixTile::Reset() {
     hart.permitted = kNever;
     if (hart.hazards != nullptr) hart.hazards->Reset();
   }
-  for (Niu& niu : nius_) niu.Reset();
+  ResetNius();
   streams_.Reset();
   compute_.Reset();
   reset_vectors_ = {};
@@ -133,7 +129,7 @@ void TensixTile::Wake(Hart& hart) {
   TellOfState(hart);
 }
 
-void TensixTile::WroteMarked(uint32_t address, uint32_t length) {
+void TensixTile::OnWatchedWrite(uint32_t address, uint32_t length) {
   uint8_t* const marks = memory_.marks();
   const uint32_t end = address + length;
   const uint8_t mark = marks[address >> kLineShift];

@@ -1,6 +1,6 @@
 # The device suite, run on every backend; what quiescence means, where it is reported.
 set(conformance_dir ${CMAKE_CURRENT_LIST_DIR})
-set(device_suite ${conformance_dir}/harts_test.cc ${conformance_dir}/host_memory_test.cc ${conformance_dir}/noc_test.cc
+set(device_suite ${conformance_dir}/ethernet_test.cc ${conformance_dir}/harts_test.cc ${conformance_dir}/host_memory_test.cc ${conformance_dir}/noc_test.cc
   ${conformance_dir}/windows_test.cc)
 ttfd_test(NAME device_conformance LABELS conformance DEPS test_device SRCS ${conformance_dir}/backends.cc ${device_suite}
   ${conformance_dir}/parking_test.cc ${conformance_dir}/waiting_again_test.cc)

@@ -23,7 +23,6 @@ const KnownDifference kDifferences[] = {
     {"host ARC memory", "UnimplementedFunctionality", "ok"},
     {"host BAR2 DMA", "UnimplementedFunctionality", "ok"},
     {"host DRAM tile's registers", "UnimplementedFunctionality", "ok"},
-    {"host Ethernet tile", "UnimplementedFunctionality", "ok"},
     {"host PCIe tile's own registers", "UnimplementedFunctionality", "ok"},
     {"host iATU inbound read", "UnimplementedFunctionality", "ok"},
     {"host iATU larger than 4 GiB", "UndefinedBehavior", "ok"},

@@ -70,6 +70,15 @@ def test_status_says_what_the_daemon_does(daemon):
     assert "ready" in text and re.search(r"^0 +p150 +embedded +13x10 .* - +-$", text, re.MULTILINE), "no clock, no IOMMU"
 
 
+def test_status_lists_links(daemon):
+    read = as_json(daemon.ctl("status", "--links", "--json"))
+    links = read["devices"][0]["links"]
+    assert [link["channel"] for link in links] == list(range(12))
+    assert {(link["state"], link["peer"], link["retrains"]) for link in links} == {("unused", None, 0)}
+    lines = daemon.ctl("status", "--links").stdout.splitlines()
+    assert len(lines) == 13 and re.match(r"0\.11 +unused +- +0 +1\.7\.0$", lines[-1])
+
+
 def test_no_hang_report_yet(daemon, tmp_path):
     listed = daemon.ctl("hang", "list")
     assert (listed.returncode, listed.stdout, listed.stderr) == (0, "no hang reports yet\n", "")

@@ -27,6 +27,7 @@ TEST(GridMap, OfAWholeChipHas140TilesAndEightBanks) {
   EXPECT_EQ(count[TileKind::kDram], 2 * 8 * 3);  // translated and physical
   EXPECT_EQ(count[TileKind::kPcie], 2);
   EXPECT_EQ(count[TileKind::kArc], 1);
+  EXPECT_EQ(count[TileKind::kEthernet], 12);
   for (uint32_t i = 0; i < 140; ++i) EXPECT_EQ(grid.TensixPhysical(i), grid.TensixTranslated(i));
 }
 
@@ -59,6 +60,21 @@ TEST(GridMap, CoordinatesOnANocArePhysical) {
     EXPECT_EQ(grid.OnNoc(0, translated), noc0) << translated.x << "," << translated.y;
     EXPECT_EQ(grid.OnNoc(1, translated), noc1) << translated.x << "," << translated.y;
   }
+}
+
+TEST(GridMap, EthernetTilesAreTheEnabledChannelsInTheirOrder) {
+  ChipOptions options = DefaultOptions(Board::kP150);
+  options.ethernet_channels = 1 << 1 | 1 << 12 | 1 << 13;
+  const GridMap grid(options);
+  EXPECT_EQ(grid.ethernet_channels(), (std::vector<uint32_t>{1, 12, 13}));
+  const hw::Coordinate rows[][2] = {{{20, 25}, {16, 1}}, {{21, 25}, {7, 1}}, {{22, 25}, {10, 1}}};
+  for (const auto& [translated, physical] : rows) {
+    EXPECT_EQ(grid.At(translated.x, translated.y).kind, TileKind::kEthernet);
+    EXPECT_EQ(grid.OnNoc(0, translated), physical);
+  }
+  EXPECT_EQ(grid.At(23, 25).kind, TileKind::kNone);
+  EXPECT_EQ(grid.At(16, 1).kind, TileKind::kNone);
+  EXPECT_EQ(GridMap(DefaultOptions(Board::kP100a)).ethernet_channels().size(), 0u);
 }
 
 TEST(GridMap, TranslatedBanksFollowTheHarvestedOne) {
@@ -97,7 +113,6 @@ TEST(GridMap, PhysicalDramPortsNameTheirBank) {
   EXPECT_EQ(grid.At(2, 0).kind, TileKind::kPcie);
   EXPECT_EQ(grid.At(19, 24).kind, TileKind::kPcie);
   EXPECT_EQ(grid.At(11, 0).kind, TileKind::kNone);  // the second PCIe tile is not the endpoint
-  EXPECT_EQ(grid.At(20, 25).kind, TileKind::kNone);
   EXPECT_EQ(grid.At(63, 63).kind, TileKind::kNone);
 }
 

@@ -104,11 +104,24 @@ CoreRange FromProto(const v1::CoreRange& range) {
 
 Coordinate FromProto(const v1::Coordinate& coordinate) { return {coordinate.x(), coordinate.y()}; }
 
+EthernetLink FromProto(const v1::EthernetLink& link) {
+  EthernetLink out{.channel = link.channel(),
+                   .state = EnumOf<LinkState>(link.state()),
+                   .retrains = link.retrains(),
+                   .firmware_version = link.firmware_version()};
+  if (link.has_peer()) {
+    out.peer = LinkPeer{link.peer().board(), link.peer().asic(), link.peer().channel()};
+  }
+  return out;
+}
+
 DeviceInfo FromProto(const v1::Device& device) {
   std::vector<DramBank> banks;
   for (const v1::DramBank& bank : device.banks()) {
     banks.push_back({FromProto(bank.port()), FromProto(bank.nearest_worker())});
   }
+  std::vector<EthernetLink> links;
+  for (const v1::EthernetLink& link : device.links()) links.push_back(FromProto(link));
   return {.index = device.index(),
           .board = device.board(),
           .backend = EnumOf<Backend>(device.backend()),
@@ -132,7 +145,8 @@ DeviceInfo FromProto(const v1::Device& device) {
           .dram_bank_size = device.dram_bank_size(),
           .worker_x = {device.worker_x().begin(), device.worker_x().end()},
           .worker_y = {device.worker_y().begin(), device.worker_y().end()},
-          .banks = std::move(banks)};
+          .banks = std::move(banks),
+          .links = std::move(links)};
 }
 
 Limits FromProto(const v1::Limits& limits) {

@@ -33,6 +33,11 @@ const char* BackendName(Backend backend) {
   return NameOf(kNames, backend);
 }
 
+const char* LinkStateName(LinkState state) {
+  constexpr std::array<const char*, 5> kNames = {"unknown", "unknown", "up", "down", "unused"};
+  return NameOf(kNames, state);
+}
+
 const char* PriorityName(Priority priority) {
   constexpr std::array<const char*, 4> kNames = {"normal", "low", "normal", "high"};
   return NameOf(kNames, priority);

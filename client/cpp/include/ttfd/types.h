@@ -91,6 +91,26 @@ struct DramBank {
 };
 
 // A card. Constant while the daemon runs.
+enum class LinkState : uint8_t { kUnspecified = 0, kUnknown = 1, kUp = 2, kDown = 3, kUnused = 4 };
+// "unknown", "up", "down", "unused".
+const char* LinkStateName(LinkState state);
+
+// The other end of a link.
+struct LinkPeer {
+  uint64_t board = 0;  // id
+  uint64_t asic = 0;   // id; 0: link firmware before 1.6.1
+  uint32_t channel = 0;
+};
+
+// An Ethernet link of a chip to a neighbour.
+struct EthernetLink {
+  uint32_t channel = 0;  // 0 to 13
+  LinkState state = LinkState::kUnspecified;
+  std::optional<LinkPeer> peer = {};  // while the link is up
+  uint32_t retrains = 0;              // since power-on
+  std::string firmware_version = {};
+};
+
 struct DeviceInfo {
   uint32_t index = 0;
   std::string board;  // "p100a", "p150"
@@ -116,6 +136,8 @@ struct DeviceInfo {
   std::vector<uint32_t> worker_x;  // NoC coordinates of the grid's columns, as kernels use them
   std::vector<uint32_t> worker_y;  // and of its rows
   std::vector<DramBank> banks;
+  std::vector<EthernetLink> links =
+      {};  // one for each enabled channel, ascending; of a DaemonStatus only
 
   uint32_t workers() const { return grid_x * grid_y; }
 };
