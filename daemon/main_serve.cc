@@ -75,12 +75,14 @@ class DaemonMain {
     return debugging_.server != nullptr ? static_cast<Clock&>(device_clock_) : SteadyClock();
   }
   DaemonOptions CoreOptions();
+  DeviceReading ReadDevices();
   RpcOptions ServerOptions() const;
   // "a model of a p150 (no card)"
   std::string CardText() const;
   // Does the host not translate what the card sends?
-  bool ReachesAllMemory() const { return IsCard() && !device_->info().iommu; }
-  bool IsCard() const { return device_->info().backend == "kmd"; }
+  bool ReachesAllMemory() const { return IsCard() && !device().info().iommu; }
+  Device& device() const { return *devices_.front(); }
+  bool IsCard() const { return device().info().backend == "kmd"; }
   std::vector<std::string> Warnings() const;
   void WaitForStop();
   // Grows while the device thread is alive.
@@ -103,7 +105,7 @@ class DaemonMain {
   RoleCpuClock work_clock_;  // of a device that runs on the device thread
   Debugging debugging_;
   std::unique_ptr<UserNames> user_names_;
-  std::unique_ptr<Device> device_;
+  std::vector<std::unique_ptr<Device>> devices_;  // the first is served
   std::unique_ptr<Daemon> core_;
   std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
   std::unique_ptr<UnixListener> listener_;
@@ -191,8 +193,8 @@ StatusOr<std::unique_ptr<FirmwareCard>> DaemonMain::OpenCard() {
   options.boot_timeout = milliseconds(options_.device.boot_ms);
   options.record_path = options_.device.record_path;
   debugging_.clock = &device_clock_;
-  ASSIGN_OR_RETURN(device_,
-                   OpenDevice(options_.device.device, system_, HostBytes(options), &debugging_));
+  ASSIGN_OR_RETURN(devices_,
+                   OpenDevices(options_.device.device, system_, HostBytes(options), &debugging_));
   if (debugging_.server != nullptr) {
     // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
     debugging_.server->Admit(false);
@@ -200,7 +202,7 @@ StatusOr<std::unique_ptr<FirmwareCard>> DaemonMain::OpenCard() {
             debugging_.server->where());
   }
   ASSIGN_OR_RETURN(std::unique_ptr<FirmwareCard> card,
-                   FirmwareCard::Create(*device_, DeviceClock(), options));
+                   FirmwareCard::Create(device(), DeviceClock(), options));
   if (debugging_.server != nullptr) {
     // The device thread asks, which runs no longer than the card lives.
     debugging_.server->SetMonitor(
@@ -227,16 +229,16 @@ DaemonOptions DaemonMain::CoreOptions() {
   options.kernel_times.segment = options.card.overlap;  // two of them are on the card at a time
   options.kernel_times.launch = options.scheduler.launch_guess;
   options.card.independent_window = options.scheduler.quantum;
-  if (device_->info().backend == "embedded") options.card.work_clock = &work_clock_;
+  if (device().info().backend == "embedded") options.card.work_clock = &work_clock_;
   options.card.window_commands = options_.scheduler.window_commands;
-  const uint32_t spin_us = device_->info().runs_by_itself ? kCardSpinUs : 0;
+  const uint32_t spin_us = device().info().runs_by_itself ? kCardSpinUs : 0;
   options.card.spin = std::chrono::microseconds(options_.scheduler.spin_us.value_or(spin_us));
   if (debugging_.server != nullptr) {
     options.card.device_clock = &device_clock_;
     options.card.idle_tick = kDebuggerTick;
     options.card.serve_debugger = [this] {
       return debugging_.server->Attend(
-          [this](uint64_t clocks) { return device_->Advance(clocks); });
+          [this](uint64_t clocks) { return device().Advance(clocks); });
     };
   }
   options.card.on_thread_start = [this] {
@@ -244,12 +246,18 @@ DaemonOptions DaemonMain::CoreOptions() {
     LowerNiceValue(most - LoweredForAll(most), "the device thread");
   };
   options.card.on_role = [this](bool taken) { rpc_->SetDeviceThread(taken); };
-  options.card.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };
-  options.card.read_device = [this] {
-    return DeviceReading{device_->ReadHealth(), ReadLinks(*device_)};
-  };
+  options.card.set_in_use = [this](bool in_use) { device().SetInUse(in_use); };
+  options.card.read_device = [this] { return ReadDevices(); };
   options.card.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
   return options;
+}
+
+DeviceReading DaemonMain::ReadDevices() {
+  DeviceReading reading{device().ReadHealth(), ReadLinks(device()), {}};
+  for (size_t i = 1; i < devices_.size(); ++i) {
+    reading.unserved.push_back({devices_[i]->info(), ReadLinks(*devices_[i])});
+  }
+  return reading;
 }
 
 RpcOptions DaemonMain::ServerOptions() const {
@@ -282,7 +290,7 @@ std::vector<std::string> DaemonMain::Warnings() const {
 }
 
 std::string DaemonMain::CardText() const {
-  const DeviceInfo& info = device_->info();
+  const DeviceInfo& info = device().info();
   if (info.backend == "embedded") return fmt::format("a model of a {} (no card)", info.board);
   if (info.backend == "ttsim") return fmt::format("a simulated {} (no card)", info.board);
   return "a " + info.board;

@@ -54,17 +54,23 @@ DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files) {
                               : fmt::format("auto: the first of {} cards", numbers.size())};
 }
 
-StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,
-                                             uint64_t host_bytes, Debugging* debugging) {
+StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(std::string_view text,
+                                                           const kmd::System& system,
+                                                           uint64_t host_bytes,
+                                                           Debugging* debugging) {
+  std::vector<std::unique_ptr<Device>> devices;
   if (After("ttsim", text)) {
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(text));
-    return OpenTtsimDevice(options);
+    ASSIGN_OR_RETURN(devices.emplace_back(), OpenTtsimDevice(options));
+    return devices;
   }
   if (const auto card = After("kmd", text)) {
-    return KmdDevice::Open(std::string(*card), system, host_bytes);
+    ASSIGN_OR_RETURN(devices.emplace_back(),
+                     KmdDevice::Open(std::string(*card), system, host_bytes));
+    return devices;
   }
   ASSIGN_OR_RETURN(const SimOptions options, ParseSimOptions(text));
-  return OpenSimDevice(options, nullptr, debugging);
+  return OpenSimDevices(options, debugging);
 }
 
 }  // namespace ttfd

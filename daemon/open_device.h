@@ -25,7 +25,9 @@ DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files);
 
 // `text` is that of a choice. `system`: through which a card is reached. `host_bytes`: of host memory, which a card
 // needs to have pinned. `debugging`: as for OpenSimDevice; nothing else can be debugged.
-StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,
-                                             uint64_t host_bytes, Debugging* debugging);
+StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(std::string_view text,
+                                                           const kmd::System& system,
+                                                           uint64_t host_bytes,
+                                                           Debugging* debugging);
 
 }  // namespace ttfd

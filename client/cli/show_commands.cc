@@ -64,11 +64,12 @@ void PrintDevices(const std::vector<DeviceInfo>& devices) {
     const bool model =
         device.backend == client::Backend::kEmbedded || device.backend == client::Backend::kTtsim;
     const auto of_card = [model](const std::string& text) { return model ? "-" : text; };
-    rows.push_back({std::to_string(device.index), device.board, client::BackendName(device.backend),
-                    fmt::format("{}x{}", device.grid_x, device.grid_y),
-                    Bytes(device.dram_banks * device.dram_bank_bytes), Bytes(device.l1_bytes),
-                    of_card(fmt::format("{} MHz", device.clock_hz / 1'000'000)),
-                    of_card(device.iommu ? "on" : "off")});
+    rows.push_back(
+        {std::to_string(device.index), device.board, client::BackendName(device.backend),
+         device.grid_x == 0 ? "not served" : fmt::format("{}x{}", device.grid_x, device.grid_y),
+         Bytes(device.dram_banks * device.dram_bank_bytes), Bytes(device.l1_bytes),
+         of_card(fmt::format("{} MHz", device.clock_hz / 1'000'000)),
+         of_card(device.iommu ? "on" : "off")});
   }
   PrintTable(rows);
 }

@@ -45,6 +45,10 @@ StatusReply AdminFacade::GetStatus() {
   status.last_hang_report = parts_.hangs.last();
   status.card = parts_.executor.reading();
   for (DeviceReply& device : status.devices) device.links = status.card.device.links;
+  for (const DeviceReading::Unserved& other : status.card.device.unserved) {
+    const auto index = static_cast<uint32_t>(status.devices.size());
+    status.devices.push_back({index, other.info, {}, other.links});
+  }
   status.sessions = static_cast<uint32_t>(parts_.sessions.size());
   parts_.health.Describe(parts_.drain.active(), stats.launches, &status);
   return status;

@@ -50,4 +50,28 @@ inline constexpr uint32_t kEthInfoBoardLow = 8;
 inline constexpr uint32_t kEthInfoAsicHigh = 20;  // since link firmware 1.6.1; 0 before
 inline constexpr uint32_t kEthInfoAsicLow = 24;
 
+// Transmit queues: registers from kEthTransmit + queue * kEthTransmitStride. Queue 0 and 1 end at the same queue of the
+// peer; queue 2 sends no register writes. Link firmware sets everything else up (MAC addresses, packet headers).
+inline constexpr uint32_t kEthTransmit = 0xFFB90000;
+inline constexpr uint32_t kEthTransmitStride = 0x1000;
+inline constexpr uint32_t kEthQueues = 3;
+inline constexpr uint32_t kEthTransmitControl =
+    0x00;  // 1: TT-link, packets are resent until acknowledged
+inline constexpr uint32_t kEthTransmitCommand = 0x04;  // reads 0
+inline constexpr uint32_t kEthTransmitStatus = 0x08;
+inline constexpr uint32_t kEthTransmitStart = 0x14;        // bytes to send, in the near tile's L1
+inline constexpr uint32_t kEthTransmitSize = 0x18;         // bytes
+inline constexpr uint32_t kEthTransmitDestination = 0x1C;  // address at the far tile
+inline constexpr uint32_t kEthTransmitAccepted = 0x30;     // count of commands
+inline constexpr uint32_t kEthTransmitData = 0x44;         // of a register write
+// Commands. Start, size and destination of a write to L1 are multiples of 16; the destination of a register write is
+// one of 4. A register write reaches registers of the far Ethernet tile only.
+inline constexpr uint32_t kEthWriteL1 = 2;
+inline constexpr uint32_t kEthWriteRegister = 4;
+// STATUS: the queue takes no command. A command that was taken has not left: the bytes of kEthWriteL1 are read until
+// the peer has acknowledged them, which no register shows.
+inline constexpr uint32_t kEthTransmitBusy = 1u << 16;
+inline constexpr uint32_t kEthReceive = 0xFFB94000;  // + queue * kEthTransmitStride
+inline constexpr uint32_t kEthReceiveControl = 0x00;
+
 }  // namespace ttfd::hw

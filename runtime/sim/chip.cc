@@ -292,5 +292,14 @@ uint64_t Chip::retired_instructions() const {
 
 uint64_t Chip::runnable_harts() const { return parts_->scheduler.runnable(); }
 uint64_t Chip::clock() const { return parts_->scheduler.now(); }
+uint64_t Chip::NextWork() const { return parts_->scheduler.NextWork(); }
+
+std::span<EthernetTile> Chip::ethernet() { return parts_->tiles.ethernet; }
+EthernetTile* Chip::FindEthernet(uint32_t channel) {
+  for (EthernetTile& tile : ethernet()) {
+    if (tile.channel() == channel) return &tile;
+  }
+  return nullptr;
+}
 
 }  // namespace ttfd::sim

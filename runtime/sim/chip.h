@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
@@ -21,6 +22,7 @@
 
 namespace ttfd::sim {
 
+class EthernetTile;
 class Inspector;
 class TensixTile;
 
@@ -75,6 +77,12 @@ class Chip {
   uint64_t retired_instructions() const;  // of all harts since they were created
   uint64_t runnable_harts() const;
   uint64_t clock() const;
+  // Scheduler::NextWork.
+  uint64_t NextWork() const;
+
+  // Ethernet tiles, to be connected (Cluster); by channel, null: it is not enabled.
+  std::span<EthernetTile> ethernet();
+  EthernetTile* FindEthernet(uint32_t channel);
 
  private:
   struct Bars;

@@ -52,6 +52,8 @@ const char* FaultKindName(FaultKind kind) {
       return "NoC inline write to memory";
     case FaultKind::kNocBusy:
       return "NoC command buffer busy";
+    case FaultKind::kLinkCommand:
+      return "Ethernet link";
     case FaultKind::kOutOfBounds:
       return "out of bounds";
     case FaultKind::kHostMemory:
@@ -67,7 +69,7 @@ const char* FaultKindName(FaultKind kind) {
 const char* HartName(uint32_t hart) {
   static constexpr const char* kNames[hw::kHarts] = {"BRISC", "NCRISC", "TRISC0", "TRISC1",
                                                      "TRISC2"};
-  return hart < hw::kHarts ? kNames[hart] : "?";
+  return hart < hw::kHarts ? kNames[hart] : "link";
 }
 
 namespace {
@@ -110,6 +112,12 @@ std::string BriefText(const Fault& fault) {
 }
 
 Status ToStatus(const Fault& fault) {
+  if (fault.hart == Fault::kNoHart) {
+    return Error(StatusCode::kFailedPrecondition,
+                 "device fault: {} at Ethernet tile ({},{}) address {:#x} clock {}: {}",
+                 FaultKindName(fault.kind), fault.translated.x, fault.translated.y, fault.address,
+                 fault.clock, fault.reason);
+  }
   return Error(StatusCode::kFailedPrecondition,
                "device fault: {} at tile ({},{}) [physical ({},{})] {} pc {:#x} address {:#x} "
                "clock {}: {}{}",

@@ -7,6 +7,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/hw/grid.h"
+#include "runtime/hw/tensix.h"
 
 namespace ttfd::sim {
 
@@ -32,6 +33,7 @@ enum class FaultKind : uint8_t {
   kNocAtomic,               // anything but a non-posted increment of 16-byte aligned L1
   kNocInlineToMemory,       // inline writes may reach registers only
   kNocBusy,                 // a command buffer was written before its command had been accepted
+  kLinkCommand,             // of an Ethernet transmit queue, or a write that came over a link
   kOutOfBounds,             // memory of buffers that a MemoryGuard does not let a hart access
   kHostMemory,              // no host memory is mapped at that bus address
   kTlbWindow,               // a BAR access its window cannot serve
@@ -58,7 +60,8 @@ struct Fault {
   FaultKind kind = FaultKind::kNone;
   hw::Coordinate translated = {0, 0};
   hw::Coordinate physical = {0, 0};
-  uint32_t hart = 0;  // hw::Hart
+  uint32_t hart = 0;  // hw::Hart; kNoHart: a write that came over a link did it
+  static constexpr uint32_t kNoHart = hw::kHarts;
   uint32_t pc = 0;
   uint64_t address = 0;  // what was accessed; the instruction word for an instruction
   uint64_t clock = 0;

@@ -30,17 +30,19 @@ void Noc::Reset() {
   if (transit_ != nullptr) transit_->Reset();
 }
 
-Refusal Noc::Issue(NocTile& source, Hart& hart, uint32_t niu, uint32_t buffer) {
+Refusal Noc::Issue(NocTile& source, Hart* hart, uint32_t niu, uint32_t buffer) {
   NocPacket packet;
   NocCommand& command = source.niu(niu).command(buffer);
   if (Refusal refusal = MakePacket(source, niu, command, &packet)) return refusal;
-  if (Refusal refusal = CheckBounds(hart.guard, *hart.tile, packet)) return refusal;
+  if (hart != nullptr) {
+    if (Refusal refusal = CheckBounds(hart->guard, *hart->tile, packet)) return refusal;
+  }
   if (Refusal refusal = FollowLink(packet, command)) return refusal;
   const uint32_t to = packet.ReadsLocal() ? command.return_xy() : command.target_xy();
   if (source.machine().writes_coordinates_back) TranslateInPlace(grid_, niu, command);
   if (!source.machine().careful) [[likely]]
     return Complete(packet);
-  return IssueCarefully(packet, {&hart, niu, buffer, command.control(), to});
+  return IssueCarefully(packet, {hart, niu, buffer, command.control(), to});
 }
 
 Refusal Noc::IssueCarefully(const NocPacket& packet, const NocOrigin& origin) {
@@ -268,10 +270,7 @@ Refusal Noc::ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t 
 }
 
 Refusal Noc::WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length) {
-  if (tile.kind == TileKind::kTensix) return WriteTile(tiles_[tile.index], address, from, length);
-  if (tile.kind == TileKind::kEthernet) {
-    return WriteTile(ethernet_[tile.index], address, from, length);
-  }
+  if (IsNocTile(tile)) return WriteTile(TileAt(tile), address, from, length);
   if (tile.kind == TileKind::kArc) return arc_.Write(address, LoadAt<uint32_t>(from));
   if (tile.kind == TileKind::kPcie) return host_.Write(address, from, length);
   std::byte* memory = nullptr;

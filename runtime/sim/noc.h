@@ -37,8 +37,9 @@ class Noc {
   // Forgets what is on its way.
   void Reset();
 
-  // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of `hart`, which wrote CMD_CTRL.
-  Refusal Issue(NocTile& source, Hart& hart, uint32_t niu, uint32_t buffer);
+  // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of `hart`, which wrote CMD_CTRL; null:
+  // the peer of the link did.
+  Refusal Issue(NocTile& source, Hart* hart, uint32_t niu, uint32_t buffer);
 
   // The same for an inline write that adds to a stream, which every worker answers every launch with.
   // False, and not done: another command, or one that Issue() refuses.

@@ -38,7 +38,7 @@ struct NocPacket {
 
 // Where a command came from and what routers see of it.
 struct NocOrigin {
-  Hart* hart = nullptr;
+  Hart* hart = nullptr;  // none: the peer of an Ethernet link
   uint32_t niu = 0;
   uint32_t buffer = 0;
   uint32_t control = 0;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "runtime/base/bytes.h"
 #include "runtime/hw/grid.h"
@@ -15,13 +16,15 @@ namespace ttfd::sim {
 
 struct Hart;
 
-// Origin of an access to a register: a hart of the tile, or the NoC (the host included).
+// Origin of an access to a register: a hart of the tile, the NoC (the host included), or the peer of an Ethernet link.
 struct Accessor {
   static constexpr uint32_t kNoc = ~0u;
+  static constexpr uint32_t kLink = ~1u;
   uint32_t hart = kNoc;
 
   static Accessor Hart(uint32_t hart) { return {hart}; }
   static Accessor FromNoc() { return {}; }
+  static Accessor FromLink() { return {kLink}; }
   bool from_noc() const { return hart == kNoc; }
 };
 
@@ -55,6 +58,9 @@ class NocTile {
     if (register_watchers_ != 0) WakeRegisterReaders(address);
   }
 
+  // Stops `hart` with a fault, or, where no hart did it, reports one of the chip.
+  void Fail(Hart* hart, uint32_t pc, const Refusal& refusal);
+
   // A packet may read these bytes of L1 from now on.
   virtual void ReadByNoc(uint32_t /*address*/, uint32_t /*length*/) {}
 
@@ -66,8 +72,8 @@ class NocTile {
 
   static bool IsNiu(uint32_t address) { return address - hw::kNiuAddress < kNius * hw::kNiuStride; }
   Refusal ReadNiu(uint32_t address, uint32_t* value) const;
-  // `hart` of the tile writes; null: the NoC does, which must not issue commands.
-  Refusal WriteNiu(Hart* hart, uint32_t address, uint32_t value);
+  // The NoC must not issue commands. `hart`: that of the tile which writes; null: none does.
+  Refusal WriteNiu(Accessor who, Hart* hart, uint32_t address, uint32_t value);
 
   static constexpr uint32_t kNius = 2;
   Machine* machine_ = nullptr;
@@ -85,6 +91,8 @@ class NocTile {
     return any != 0;
   }
   virtual void OnWatchedWrite(uint32_t address, uint32_t length) = 0;
+  // Origin of a command that no hart issued, as text for a fault.
+  virtual std::string CommandOrigin() const { return ""; }
   virtual void WakeRegisterReaders(uint32_t address) = 0;
 
   uint32_t l1_bytes_ = 0;

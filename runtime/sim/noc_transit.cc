@@ -72,7 +72,7 @@ NocTransit::Flight& NocTransit::Begin(const NocPacket& packet, const NocOrigin& 
   flight.transit = this;
   flight.packet = packet;
   flight.origin = origin;
-  flight.pc = origin.hart->pc;
+  flight.pc = origin.hart != nullptr ? origin.hart->pc : 0;
   if (packet.kind == PacketKind::kMulticast) {
     flight.packet.receivers = nullptr;  // it is not kept for us
     flight.receivers = *packet.receivers;
@@ -247,12 +247,7 @@ void NocTransit::At(uint64_t clock, Flight& flight, uint32_t argument) {
 
 // A refusal that only the far end could give (a register's value, say) is the issuing hart's.
 void NocTransit::Happened(Flight& flight, const Refusal& refusal) {
-  if (refusal) {
-    const NocTile& tile = *flight.packet.source;
-    Hart& hart = *flight.origin.hart;
-    StopFaulted(hart, Fault{refusal.kind, tile.translated(), tile.physical(), hart.index, flight.pc,
-                            refusal.address, machine_.scheduler->now(), refusal.reason});
-  }
+  if (refusal) flight.packet.source->Fail(flight.origin.hart, flight.pc, refusal);
   if (--flight.events == 0) flights_.erase(flight.self);
 }
 

@@ -50,6 +50,11 @@ class Scheduler {
 
   // Nothing will happen by itself any more.
   bool idle() const { return current_.empty() && next_.empty() && events_.empty(); }
+  // The clock of the next thing that happens by itself: now() where a hart is runnable; kNever: nothing does.
+  uint64_t NextWork() const {
+    if (!current_.empty() || !next_.empty()) return now_;
+    return events_.empty() ? kNever : events_.front().clock;
+  }
   uint64_t runnable() const;  // between two calls of Advance
 
   // Lets time pass in which nobody runs: after an Advance() that ended before its time.

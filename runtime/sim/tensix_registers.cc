@@ -80,7 +80,7 @@ Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value
 Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value) {
   switch (BlockOf(address)) {
     case Block::kNiu:
-      return WriteNiu(who.from_noc() ? nullptr : &harts_[who.hart], address, value);
+      return WriteNiu(who, who.from_noc() ? nullptr : &harts_[who.hart], address, value);
     case Block::kStreams:
       return WriteStream(who, address, value);
     case Block::kCompute:

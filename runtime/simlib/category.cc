@@ -54,6 +54,7 @@ Category CategoryOf(sim::FaultKind kind) {
     case sim::FaultKind::kNocLocalSide:
     case sim::FaultKind::kNocMulticast:
     case sim::FaultKind::kNocAtomic:
+    case sim::FaultKind::kLinkCommand:
     case sim::FaultKind::kHostMemory:
       return Category::kUnimplementedFunctionality;
   }

@@ -79,6 +79,21 @@ def test_status_lists_links(daemon):
     assert len(lines) == 13 and re.match(r"0\.11 +unused +- +0 +1\.7\.0$", lines[-1])
 
 
+def test_status_lists_the_chips_of_a_cluster_and_their_links():
+    daemon = Daemon("sim:cluster=1x2,links=1")
+    try:
+        status = as_json(daemon.ctl("status", "--json"))
+        first, second = status["devices"]
+        assert (first["index"], first["grid_x"], second["index"], second["grid_x"]) == (0, 13, 1, 0)
+        assert "not served" in daemon.ctl("status").stdout
+        lines = daemon.ctl("status", "--links").stdout.splitlines()
+        up = [line for line in lines if " up " in line]
+        assert [line.split()[0] for line in up] == ["0.0", "1.0"]
+        assert first["links"][0]["peer"] == {"board": second["links"][0]["peer"]["board"] + 1, "asic": 2, "channel": 0}
+    finally:
+        daemon.end()
+
+
 def test_no_hang_report_yet(daemon, tmp_path):
     listed = daemon.ctl("hang", "list")
     assert (listed.returncode, listed.stdout, listed.stderr) == (0, "no hang reports yet\n", "")

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <fstream>
 #include <string>
 
 #include "runtime/device/sim/sim_device.h"
@@ -57,6 +58,27 @@ TEST(SimOptions, NameHazardsAndTheirSeed) {
   EXPECT_EQ(all, sim::kAllHazards);
 }
 
+TEST(SimOptions, MakeACluster) {
+  EXPECT_EQ(ParseSimOptions("sim")->cluster.topology.chips, 1u);
+  const ClusterPlan plan =
+      ParseSimOptions("sim:cluster=2x4,links=1,link_latency=500,threads=2,remote=3+1")->cluster;
+  EXPECT_EQ(plan.topology.chips, 8u);
+  EXPECT_EQ(plan.topology.links.size(), 8u + 4) << "rows of four wrap, columns of two do not";
+  EXPECT_EQ(plan.latency, 500u);
+  EXPECT_EQ(plan.threads, 2u);
+  EXPECT_EQ(plan.remote, (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(ParseSimOptions("sim:cluster=2x4,wrap=none,links=1")->cluster.topology.links.size(),
+            6u + 4);
+  const std::string path = testing::TempDir() + "links";
+  std::ofstream(path) << "0.3 1.4\n1.5 2.6\n";
+  EXPECT_EQ(ParseSimOptions("sim:cluster=" + path)->cluster.topology.chips, 3u);
+  EXPECT_NE(StatusMessage(ParseSimOptions("sim:wrap=x,cluster=" + path).status())
+                .find("wrap and links are those of a grid"),
+            std::string_view::npos);
+  EXPECT_EQ(ParseSimOptions("sim:cluster=/no/such/file").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(OpenSimDevices(ParseSimOptions("sim:cluster=1x3,remote=1").value())->size(), 2u);
+}
+
 TEST(SimOptions, NameWhereADebuggerConnects) {
   EXPECT_EQ(ParseSimOptions("sim").value().gdb, "");
   const SimOptions options = ParseSimOptions("sim:gdb=/run/ttfd/gdb.sock,board=p100a").value();
@@ -73,7 +95,8 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
       {"", "does not name the embedded device"},
       {"kmd:0", "does not name the embedded device"},
       {"sim:colour=red",
-       "is not board, bank, bounds, columns, coordinates, hazards, seed, gdb, trace or trace_..."},
+       "is not board, bank, bounds, cluster, columns, coordinates, hazards, link_latency, links, "
+       "remote, seed, threads, wrap, gdb, trace or trace_..."},
       {"sim:bounds=some", "bounds \"some\" are not on or off"},
       {"sim:coordinates=translated", "coordinates \"translated\" are not kept or written-back"},
       {"sim:board=n300", "is not p100a or p150"},
@@ -91,6 +114,18 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
       {"sim:gdb=", "has no value"},
       {"sim:hazards=on,seed=-1", "is not a number"},
       {"sim:hazards=on,seed=18446744073709551616", "is not a number"},
+      {"sim:wrap=x", "need cluster="},
+      {"sim:cluster=0x2", "0x2 chips: 1 to 64 are possible"},
+      {"sim:cluster=2x2,links=5", "5 links between two neighbours"},
+      {"sim:cluster=2x2,links=0", "links=0: at least 1"},
+      {"sim:cluster=2x4,wrap=z", "wrap \"z\" is not none, x, y or both"},
+      {"sim:cluster=2x4,wrap=y", "columns of 2 chips have nothing to wrap"},
+      {"sim:cluster=1x2,threads=65", "65 threads: 1 to 64 are possible"},
+      {"sim:cluster=1x2,remote=2", "remote=2: the cluster has chips 0 to 1"},
+      {"sim:cluster=1x3,remote=1+1", "remote=1 twice"},
+      {"sim:cluster=1x2,remote=0+1", "a chip at least needs a PCIe port"},
+      {"sim:cluster=1x2,board=p100a", "no Ethernet channel left"},
+      {"sim:cluster=1x2,gdb=5000", "gdb and trace are those of a chip without neighbours"},
   };
   for (const Row& row : kRows) {
     const Status status = ParseSimOptions(row.text).status();

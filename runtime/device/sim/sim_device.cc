@@ -112,6 +112,7 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
     return InvalidArgument("\"{}\" does not name the embedded device (sim, sim:board=p100a)", text);
   }
   SimOptions options{sim::DefaultOptions(sim::Board::kP150), {}};
+  ClusterText cluster;
   bool any_trace = false;
   // The board decides the defaults of the rest, wherever it stands.
   for (const bool boards : {true, false}) {
@@ -119,48 +120,99 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
       std::string_view value = TakeUntil(',', &items);
       const std::string_view key = TakeUntil('=', &value);
       any_trace |= IsTraceKey(key);
-      if (!IsTraceKey(key) &&
+      if (!IsTraceKey(key) && !ClusterText::IsKey(key) &&
           std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
         return InvalidArgument(
-            "\"{}\" of \"{}\" is not board, bank, bounds, columns, coordinates, hazards, seed, "
-            "gdb, trace "
-            "or trace_...",
+            "\"{}\" of \"{}\" is not board, bank, bounds, cluster, columns, coordinates, hazards, "
+            "link_latency, links, remote, seed, threads, wrap, gdb, trace or trace_...",
             key, text);
       }
       if (value.empty()) return InvalidArgument("\"{}\" of \"{}\" has no value", key, text);
       if ((key == "board") != boards) continue;
-      RETURN_IF_ERROR(
-          Annotate(boards ? ParseBoard(value, &options) : ParseItem(key, value, &options), text));
+      const Status status = boards                    ? ParseBoard(value, &options)
+                            : ClusterText::IsKey(key) ? cluster.Set(key, value)
+                                                      : ParseItem(key, value, &options);
+      RETURN_IF_ERROR(Annotate(status, text));
     }
   }
   RETURN_IF_ERROR(Annotate(sim::Validate(options), text));
   RETURN_IF_ERROR(Annotate(CheckTraceOptions(options.trace, any_trace), text));
+  StatusOr<ClusterPlan> resolved = cluster.Resolve(options.ethernet_channels);
+  if (!resolved.ok()) return Annotate(resolved.status(), text);
+  options.cluster = *std::move(resolved);
+  if (options.cluster.topology.chips > 1 && (any_trace || !options.gdb.empty())) {
+    return InvalidArgument("{}: gdb and trace are those of a chip without neighbours", text);
+  }
   return options;
 }
 
-StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::Chip** chip,
-                                                Debugging* debugging) {
-  ASSIGN_OR_RETURN(std::unique_ptr<sim::Chip> created, sim::Chip::Create(options));
-  if (chip != nullptr) *chip = created.get();
-  std::unique_ptr<TraceFile> trace;
-  if (!options.trace.path.empty()) {
-    ASSIGN_OR_RETURN(trace, TraceFile::Open(options.trace, created.get()));
+namespace {
+
+StatusOr<std::shared_ptr<SimCluster>> MakeCluster(const SimOptions& options) {
+  auto cluster = std::make_shared<SimCluster>();
+  const ClusterPlan& of = options.cluster;
+  ASSIGN_OR_RETURN(cluster->chips,
+                   sim::Cluster::Create({options, of.topology, of.latency, of.threads}));
+  for (uint32_t i = 0; i < cluster->chips->size() && options.bounds; ++i) {
+    cluster->bounds.push_back(std::make_unique<SimBounds>(cluster->chips->chip(i)));
   }
-  std::unique_ptr<debug::GdbServer> server;
-  if (!options.gdb.empty()) {
-    StoppableClock* const clock = debugging != nullptr ? debugging->clock : nullptr;
-    ASSIGN_OR_RETURN(server, debug::GdbServer::Listen(*created, options.gdb, clock));
-  }
-  if (debugging != nullptr) debugging->server = server.get();
-  auto bounds = options.bounds ? std::make_unique<SimBounds>(*created) : nullptr;
+  return cluster;
+}
+
+StatusOr<std::unique_ptr<Device>> OpenPort(std::unique_ptr<SimPort> port) {
   // The model maps exactly the memory it is given, as a card behind an IOMMU does.
   const PortTraits traits = {.backend = "embedded",
                              .memory_is_zero_after_power_on = true,
                              .iommu = true,
                              .reports_quiescence = true};
-  return PortDevice::Open(std::make_unique<SimPort>(std::move(created), std::move(server),
-                                                    std::move(trace), std::move(bounds)),
-                          traits);
+  return PortDevice::Open(std::move(port), traits);
+}
+
+// The port of a chip alone, with what looks into it.
+StatusOr<std::unique_ptr<SimPort>> MakePort(const SimOptions& options,
+                                            std::shared_ptr<SimCluster> cluster,
+                                            Debugging* debugging) {
+  sim::Chip* const chip = &cluster->chips->chip(0);
+  std::unique_ptr<TraceFile> trace;
+  if (!options.trace.path.empty()) {
+    ASSIGN_OR_RETURN(trace, TraceFile::Open(options.trace, chip));
+  }
+  std::unique_ptr<debug::GdbServer> server;
+  if (!options.gdb.empty()) {
+    StoppableClock* const clock = debugging != nullptr ? debugging->clock : nullptr;
+    ASSIGN_OR_RETURN(server, debug::GdbServer::Listen(*chip, options.gdb, clock));
+  }
+  if (debugging != nullptr) debugging->server = server.get();
+  return std::make_unique<SimPort>(std::move(cluster), 0, std::move(server), std::move(trace));
+}
+
+}  // namespace
+
+StatusOr<std::vector<std::unique_ptr<Device>>> OpenSimDevices(const SimOptions& options,
+                                                              Debugging* debugging) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<SimCluster> cluster, MakeCluster(options));
+  std::vector<std::unique_ptr<Device>> devices;
+  const std::vector<uint32_t>& remote = options.cluster.remote;
+  for (uint32_t i = 0; i < cluster->chips->size(); ++i) {
+    if (std::binary_search(remote.begin(), remote.end(), i)) continue;
+    std::unique_ptr<SimPort> port;
+    if (cluster->chips->size() == 1) {
+      ASSIGN_OR_RETURN(port, MakePort(options, cluster, debugging));
+    } else {
+      port = std::make_unique<SimPort>(cluster, i);
+    }
+    ASSIGN_OR_RETURN(std::unique_ptr<Device> device, OpenPort(std::move(port)));
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::Chip** chip,
+                                                Debugging* debugging) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<SimCluster> cluster, MakeCluster(options));
+  if (chip != nullptr) *chip = &cluster->chips->chip(0);
+  ASSIGN_OR_RETURN(std::unique_ptr<SimPort> port, MakePort(options, cluster, debugging));
+  return OpenPort(std::move(port));
 }
 
 }  // namespace ttfd

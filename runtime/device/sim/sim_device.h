@@ -4,10 +4,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/clock.h"
 #include "runtime/debug/gdb_server.h"
 #include "runtime/device/device.h"
+#include "runtime/device/sim/cluster_options.h"
 #include "runtime/device/sim/trace_options.h"
 #include "runtime/sim/chip.h"
 #include "runtime/sim/options.h"
@@ -19,6 +21,7 @@ struct SimOptions : sim::ChipOptions {
       gdb;  // where a debugger may connect: a path, or a TCP port of 127.0.0.1; empty: none may
   TraceOptions trace = {};
   bool bounds = true;  // Device::kernel_bounds()
+  ClusterPlan cluster = {};
 };
 
 // "sim" or "sim:KEY=VALUE,...": board=p100a|p150 (default p150); bank=N|none, the harvested DRAM
@@ -30,6 +33,10 @@ struct SimOptions : sim::ChipOptions {
 // trace=FILE, what the chip executes and sends, as text, with trace_what=instructions+memory+noc+states,
 // trace_tiles=1x2+..., trace_harts=brisc+..., trace_from=CLOCK, trace_to=CLOCK, trace_limit=BYTES[K|M|G] and
 // trace_last=EVENTS: docs/simulator.md.
+// cluster=ROWSxCOLUMNS|FILE makes it several chips (sim::Topology): with wrap=none|x|y|both (default both, where a side
+// has more than two chips), links=1..4 between two neighbours (default 2), link_latency=CLOCKS (default 800),
+// threads=N that run the chips (default 1), remote=CHIP+CHIP+..., those without a PCIe port. Chips of a cluster have
+// neither gdb= nor trace=.
 StatusOr<SimOptions> ParseSimOptions(std::string_view text);
 
 // Objects by which the device's owner serves debuggers.
@@ -38,8 +45,13 @@ struct Debugging {
   debug::GdbServer* server = nullptr;  // set by OpenSimDevice; null: nobody may connect
 };
 
-// The device, reset. `chip`, if not null, is where to look inside; that and debugging->server live as long as the
-// device, which debugging->clock outlives.
+// The devices with a PCIe port, by the number of their chip, reset. debugging->server lives as long as the first of
+// them, which debugging->clock outlives.
+StatusOr<std::vector<std::unique_ptr<Device>>> OpenSimDevices(const SimOptions& options,
+                                                              Debugging* debugging = nullptr);
+
+// The device of a chip alone, reset. `chip`, if not null, is where to look inside; that and debugging->server live with
+// the device, which debugging->clock outlives.
 StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options,
                                                 sim::Chip** chip = nullptr,
                                                 Debugging* debugging = nullptr);

@@ -8,21 +8,38 @@
 
 namespace ttfd {
 
+SimPort::SimPort(std::shared_ptr<SimCluster> cluster, uint32_t index,
+                 std::unique_ptr<debug::GdbServer> server, std::unique_ptr<TraceFile> trace)
+    : trace_(std::move(trace)),
+      cluster_(std::move(cluster)),
+      index_(index),
+      chip_(cluster_->chips->chip(index)),
+      server_(std::move(server)) {}
+
+SimPort::SimPort(std::unique_ptr<sim::Chip> chip)
+    : SimPort(std::make_shared<SimCluster>(std::make_unique<sim::Cluster>(std::move(chip)),
+                                           std::vector<std::unique_ptr<SimBounds>>()),
+              0) {}
+
+KernelBounds* SimPort::kernel_bounds() {
+  return cluster_->bounds.empty() ? nullptr : cluster_->bounds[index_].get();
+}
+
 Status SimPort::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
-  return chip_->BarRead(bar, offset, to);
+  return chip_.BarRead(bar, offset, to);
 }
 
 Status SimPort::BarWrite(int bar, uint64_t offset, ByteSpan from) {
-  return chip_->BarWrite(bar, offset, from);
+  return chip_.BarWrite(bar, offset, from);
 }
 
 Status SimPort::MapHostMemory(uint64_t bus_address, const HostPages& pages) {
-  return chip_->MapHostMemory(bus_address, pages.bytes);
+  return chip_.MapHostMemory(bus_address, pages.bytes);
 }
 
 Status SimPort::Reset() {
   if (trace_ != nullptr) trace_->BeforeReset();
-  return chip_->Reset();
+  return cluster_->chips->Reset(index_);
 }
 
 StatusOr<AdvanceResult> SimPort::Advance(uint64_t clocks) {
@@ -35,12 +52,12 @@ StatusOr<AdvanceResult> SimPort::Advance(uint64_t clocks) {
 
 StatusOr<AdvanceResult> SimPort::AdvanceChip(uint64_t clocks) {
   if (server_ != nullptr) return server_->Advance(clocks);
-  ASSIGN_OR_RETURN(const sim::Chip::Progress progress, chip_->Advance(clocks));
+  ASSIGN_OR_RETURN(const sim::Chip::Progress progress, cluster_->chips->Advance(index_, clocks));
   return AdvanceResult{progress.clocks, progress.quiescent, progress.halted};
 }
 
 std::optional<DeviceFault> SimPort::fault() const {
-  const std::optional<sim::Fault>& fault = chip_->fault();
+  const std::optional<sim::Fault>& fault = chip_.fault();
   if (!fault.has_value()) return std::nullopt;
   return DeviceFault{fault->translated,
                      fault->hart,
@@ -51,7 +68,7 @@ std::optional<DeviceFault> SimPort::fault() const {
 }
 
 std::optional<EngineWait> SimPort::WaitOf(hw::Coordinate tile, uint32_t hart) const {
-  const sim::Hart* const found = chip_->FindHart(tile, hart);
+  const sim::Hart* const found = chip_.FindHart(tile, hart);
   if (found == nullptr) return std::nullopt;
   const sim::ComputeUnit::Wait& wait = found->tile->compute().WaitOf(hart);
   if (wait.events == 0) return std::nullopt;
@@ -61,7 +78,7 @@ std::optional<EngineWait> SimPort::WaitOf(hw::Coordinate tile, uint32_t hart) co
 
 StatusOr<std::unique_ptr<StackSampler>> SimPort::SampleStacks(const SampleOptions& options) {
   if (options.interval_clocks == 0) return InvalidArgument("samples every 0 clocks");
-  return std::unique_ptr<StackSampler>(std::make_unique<SimStackSampler>(*chip_, options));
+  return std::unique_ptr<StackSampler>(std::make_unique<SimStackSampler>(chip_, options));
 }
 
 }  // namespace ttfd
