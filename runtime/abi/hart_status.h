@@ -32,6 +32,8 @@ enum FaultCode : uint32_t {
   // A kernel uses what its program or launch does not give. detail: index; Resource (resource_use.h) << 16 | how many
   // there are; address of the code behind the use.
   kFaultNotGiven = 9,
+  // A kernel opens a link end that is not connected. detail: the end; 0; address of the code behind the use.
+  kFaultLinkNotConnected = 10,
 };
 
 constexpr uint32_t Waypoint(char a, char b, char c, char d) {
@@ -76,6 +78,10 @@ inline constexpr uint32_t kWaypointPrint =
     Waypoint('K', 'P', 'R', 'W');  // kernel: waits for the host to take what it printed
 inline constexpr uint32_t kWaypointEngine =
     Waypoint('T', 'S', 'Y', 'N');  // kernel: waits for its instructions in the Tensix engine
+inline constexpr uint32_t kWaypointLinkSpace =
+    Waypoint('K', 'L', 'C', 'W');  // kernel: waits for credits of a link
+inline constexpr uint32_t kWaypointLink =
+    Waypoint('K', 'L', 'P', 'W');  // kernel: waits for a segment from a link
 inline constexpr uint32_t kWaypointSubordinates =
     Waypoint('S', 'U', 'B', 'W');  // BRISC: waits for the other harts' kernels
 inline constexpr uint32_t kWaypointDone = Waypoint('D', 'O', 'N', 'E');  // stopped

@@ -12,6 +12,7 @@
 //   0x00C00  ControlBlock (dispatch tiles)     0xB0000  buffers (workers)
 //   0x00C00  CircularBufferState x 32 (workers)
 //   0x00E00  PrintPosition x 5 (workers)
+//   0x00F00  LinkEnd x 4 (workers)
 // clang-format on
 //
 // On dispatch tiles everything from 0x0A000 up is rings.
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 #include "runtime/abi/launch.h"
+#include "runtime/abi/link.h"
 #include "runtime/abi/print_ring.h"
 #include "runtime/hw/tensix.h"
 
@@ -54,7 +56,8 @@ constexpr uint32_t PrintPositionAddress(uint32_t hart) {
 constexpr uint32_t PrintRingAddress(uint32_t hart) {
   return kPrintRingAddress + hart * kPrintRingBytes;
 }
-static_assert(PrintPositionAddress(hw::kHarts) <= kFirmwareAddress[hw::kBrisc],
+static_assert(PrintPositionAddress(hw::kHarts) <= kLinkEndAddress &&
+                  LinkEndAddress(kLinkEnds) <= kFirmwareAddress[hw::kBrisc],
               "cleared by the boot");
 
 inline constexpr uint32_t kConfigRingAddress = 0x0A000;

@@ -105,6 +105,8 @@ std::string_view WaypointMeaning(uint32_t waypoint) {
       {abi::kWaypointCircularBuffer, "runs a kernel that waits for pages of a circular buffer"},
       {abi::kWaypointPrint, "runs a kernel that waits for the host to take what it printed"},
       {abi::kWaypointEngine, "runs a kernel that waits for its instructions in the Tensix engine"},
+      {abi::kWaypointLinkSpace, "runs a kernel that waits for the peer of a link to take segments"},
+      {abi::kWaypointLink, "runs a kernel that waits for a segment from a link"},
       {abi::kWaypointSubordinates, "waits for the kernels of its tile's other harts"},
       {abi::kWaypointDone, "has stopped"},
   };
@@ -123,6 +125,9 @@ std::string_view AwaitedAt(uint32_t waypoint) {
       return "its prints to be read";
     case abi::kWaypointEngine:
       return "the Tensix engine";
+    case abi::kWaypointLinkSpace:
+    case abi::kWaypointLink:
+      return "the peer of a link";
     case abi::kWaypointNoc:
       return "the NoC";
     default:
@@ -175,6 +180,8 @@ std::string BriefFault(const abi::HartStatus& status) {
       return fmt::format("no {} {}",
                          ResourceName(static_cast<abi::Resource>(status.fault_detail[1] >> 16)),
                          status.fault_detail[0]);
+    case abi::kFaultLinkNotConnected:
+      return fmt::format("link end {} is not connected", status.fault_detail[0]);
     default:
       return DescribeFault(status);
   }
@@ -206,6 +213,8 @@ std::string DescribeFault(const abi::HartStatus& status) {
     case abi::kFaultNotGiven:
       return DescribeNotGiven(static_cast<abi::Resource>(detail[1] >> 16), detail[0],
                               detail[1] & 0xFFFF);
+    case abi::kFaultLinkNotConnected:
+      return fmt::format("its kernel opens link end {}, which is not connected", detail[0]);
     case abi::kFaultBadLaunch:
       return fmt::format("launch slot {}: no kernel at {:#x} for {}", detail[0], detail[1],
                          HartName(detail[2]));

@@ -87,7 +87,8 @@ class Reporter {
   static uint32_t PcOf(const TileSnapshot& tile, uint32_t hart) {
     const abi::HartStatus& own = tile.status[hart];
     if (own.state != abi::kHartFaulted) return tile.pc[hart];
-    if (own.fault_code == abi::kFaultNotGiven) return own.fault_detail[2] - 4;
+    if (own.fault_code == abi::kFaultNotGiven || own.fault_code == abi::kFaultLinkNotConnected)
+      return own.fault_detail[2] - 4;
     if (own.fault_code == abi::kFaultStackOverflow) return own.fault_detail[0];
     if (own.fault_code == abi::kFaultEngineInUse) {
       for (uint32_t trisc = hw::kTrisc0; trisc < hw::kHarts; ++trisc) {

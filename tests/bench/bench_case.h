@@ -30,6 +30,9 @@ struct BenchCase {
 // sim.*: the interpreter alone, no daemon and no firmware (tests/bench/sim_cases.cc).
 std::vector<BenchCase> SimCases();
 
+// link.*: links between chips of the model (tests/bench/link_cases.cc).
+std::vector<BenchCase> LinkCases();
+
 // sim.bounds_of_vector_add_percent (tests/bench/bounds_case.cc).
 BenchCase BoundsCase();
 

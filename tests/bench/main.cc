@@ -215,6 +215,12 @@ int Compare(const Options& options) {
   return WriteJson(options, runner.figures()) && runner.failures() == 0 ? 0 : 1;
 }
 
+void RunModelCases(Runner& runner) {
+  runner.Run(SimCases());
+  runner.Run({BoundsCase()});
+  runner.Run(LinkCases());
+}
+
 int Main(const std::vector<std::string>& words) {
   const std::optional<Options> options = ParseOptions(words);
   if (!options) {
@@ -235,8 +241,7 @@ int Main(const std::vector<std::string>& words) {
   runner.Run(DeviceCases());
   const Status counted = CountInstructions(*options, runner);
   if (!counted.ok()) fmt::print(stderr, "fw: {}\n", counted.ToString());
-  runner.Run(SimCases());
-  runner.Run({BoundsCase()});
+  RunModelCases(runner);
   runner.Run(TensixCases("tensix.", OpenEmbedded));
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
   runner.Run({IdleCase(daemon)});

@@ -1,7 +1,7 @@
 # The firmware and the runtime on a device model that does whatever silicon may do. Six seeds in every run, each with one test
 # in six of those that take long, so that all of them run once; a hundred seeds with everything in `slow`.
 set(hazard_short firmware_test firmware_hazard_test dispatch_boot_test dispatch_hang_test dispatch_stall_test daemon_core_test
-  daemon_queues_test)
+  daemon_queues_test link_test)
 set(hazard_long dispatch_launch_test dispatch_queues_test dispatch_trace_test dispatch_transfer_test client_daemon_test)
 set(hazard_streams firmware_reference_test)
 set(hazard_compute compute_dst_test compute_engine_test compute_pairs_test compute_unary_test op_kernels_test)

@@ -102,7 +102,7 @@ TEST(HartState, IsPutIntoWords) {
   status.fault_detail[0] = 77;
   status.fault_detail[1] = 0x1A040;
   EXPECT_THAT(DescribeFault(status), HasSubstr("unknown command 77 at 0x1a040"));
-  for (uint32_t code = 0; code <= abi::kFaultNotGiven; ++code) {
+  for (uint32_t code = 0; code <= abi::kFaultLinkNotConnected; ++code) {
     status.fault_code = code;
     EXPECT_FALSE(DescribeFault(status).empty());
   }

@@ -1,0 +1,264 @@
+// Doorbells of Ethernet tiles, and the words of LinkEnds.
+#include "runtime/fabric/link_end.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/abi/link.h"
+#include "runtime/device/wait.h"
+#include "runtime/hw/ethernet.h"
+#include "runtime/hw/noc.h"
+
+namespace ttfd {
+namespace {
+
+constexpr uint32_t kIncrement =
+    hw::kNocAtomic | hw::kNocResponse | hw::kNocStaticVc | hw::kNocUnicastVc << hw::kNocVcShift;
+constexpr uint64_t kWaitClocks = 1000;  // between two looks
+
+uint32_t Xy(hw::Coordinate at) { return hw::NocXy(at.x, at.y); }
+
+// Target of an increment.
+struct DoorbellTarget {
+  uint32_t xy = 0;
+  uint32_t address = 0;
+  uint32_t by = 0;
+};
+
+// One end while it is being connected.
+class Side {
+ public:
+  static StatusOr<Side> Open(const LinkPlace& place) {
+    const std::vector<uint32_t>& channels = place.device->info().ethernet_channels;
+    const auto found = std::find(channels.begin(), channels.end(), place.channel);
+    if (found == channels.end()) {
+      return InvalidArgument("{}: the chip has no Ethernet channel {}", place.name, place.channel);
+    }
+    if (place.end >= abi::kLinkEnds) {
+      return InvalidArgument("{}: link end {}; a worker has ends 0 to {}", place.name, place.end,
+                             abi::kLinkEnds - 1);
+    }
+    const auto rank = static_cast<uint32_t>(found - channels.begin());
+    Side side(place, {hw::kEthTranslatedX + rank, hw::kEthTranslatedY});
+    ASSIGN_OR_RETURN(side.window_, place.device->OpenWindow(UnicastTarget(side.tile_)));
+    ASSIGN_OR_RETURN(side.worker_, place.device->OpenWindow(UnicastTarget(place.worker)));
+    return side;
+  }
+
+  const std::string& name() const { return place_->name; }
+  Device& device() const { return *place_->device; }
+  StatusOr<uint32_t> Read(uint32_t address) const { return ReadWord(*window_, address); }
+  Status Write(uint32_t address, uint32_t value) const {
+    return WriteWord(*window_, address, value);
+  }
+  StatusOr<bool> IsBusy(uint32_t queue) const {
+    ASSIGN_OR_RETURN(const uint32_t status, Read(Register(queue, hw::kEthTransmitStatus)));
+    return (status & hw::kEthTransmitBusy) != 0;
+  }
+  static uint32_t Register(uint32_t queue, uint32_t offset) {
+    return hw::kEthTransmit + queue * hw::kEthTransmitStride + offset;
+  }
+
+  DoorbellTarget Unused() const { return {Xy(tile_), abi::kLinkUnusedAddress, 1}; }
+  DoorbellTarget Worker(uint32_t doorbell) const {
+    const uint32_t end = abi::LinkEndAddress(place_->end);
+    const uint32_t worker = Xy(place_->worker);
+    if (doorbell < abi::kLinkCreditDoorbell) {
+      return {worker, end + uint32_t{offsetof(abi::LinkEnd, arrived)}, 1};
+    }
+    return {worker, end + uint32_t{offsetof(abi::LinkEnd, credits)}, abi::kLinkCreditSlots};
+  }
+  // The registers of a doorbell: offset and value.
+  std::vector<std::pair<uint32_t, uint32_t>> Doorbell(uint32_t doorbell,
+                                                      const DoorbellTarget& target) const {
+    return {{hw::kNocTargetLow, target.address},
+            {hw::kNocTargetMid, 0},
+            {hw::kNocTargetHigh, target.xy},
+            {hw::kNocReturnLow, abi::kLinkReturnAddress + 16 * doorbell},
+            {hw::kNocReturnMid, 0},
+            {hw::kNocReturnHigh, Xy(tile_)},
+            {hw::kNocPacketTag, 0},
+            {hw::kNocControl, kIncrement},
+            {hw::kNocLength, hw::kNocAtomicIncrement},
+            {hw::kNocData, target.by}};
+  }
+  Status SetDoorbell(uint32_t doorbell, const DoorbellTarget& target) const {
+    for (const auto& [offset, value] : Doorbell(doorbell, target)) {
+      RETURN_IF_ERROR(Write(abi::LinkDoorbellAddress(doorbell) + offset, value));
+    }
+    return OkStatus();
+  }
+  // Does the doorbell hold what SetDoorbell wrote?
+  StatusOr<bool> Holds(uint32_t doorbell, const DoorbellTarget& target) const {
+    for (const auto& [offset, value] : Doorbell(doorbell, target)) {
+      ASSIGN_OR_RETURN(const uint32_t found, Read(abi::LinkDoorbellAddress(doorbell) + offset));
+      if (found != value) return false;
+    }
+    return true;
+  }
+
+  StatusOr<abi::LinkEnd> ReadEnd() const {
+    abi::LinkEnd end;
+    RETURN_IF_ERROR(worker_->Read(abi::LinkEndAddress(place_->end), MutableBytesOf(end)));
+    return end;
+  }
+  Status WriteEnd(const abi::LinkEnd& end) const {
+    return worker_->Write(abi::LinkEndAddress(place_->end), BytesOf(end));
+  }
+  uint32_t tile_xy() const { return Xy(tile_); }
+  uint32_t worker_xy() const { return Xy(place_->worker); }
+
+ private:
+  Side(const LinkPlace& place, hw::Coordinate tile) : place_(&place), tile_(tile) {}
+
+  const LinkPlace* place_;
+  hw::Coordinate tile_;
+  std::unique_ptr<Window> window_;  // of the Ethernet tile
+  std::unique_ptr<Window> worker_;
+};
+
+class Connector {
+ public:
+  Connector(const Side& a, const Side& b, Clock& clock) : a_(a), b_(b), clock_(clock) {}
+
+  Status Connect() {
+    RETURN_IF_ERROR(CheckNeighbours(a_, b_));
+    RETURN_IF_ERROR(CheckNeighbours(b_, a_));
+    for (const Side* side : {&a_, &b_}) {
+      for (const uint32_t queue : {0u, 1u}) RETURN_IF_ERROR(AwaitQueue(*side, queue));
+      RETURN_IF_ERROR(SetDoorbells(*side, [side](uint32_t) { return side->Unused(); }));
+      RETURN_IF_ERROR(side->Write(abi::kLinkUnusedAddress, 0));
+      // A read is behind the writes of its window: nothing is fired before all of them have arrived.
+      RETURN_IF_ERROR(side->Read(abi::kLinkUnusedAddress).status());
+    }
+    ASSIGN_OR_RETURN(const bool a_keeps, TryDoorbells(b_, a_));
+    ASSIGN_OR_RETURN(const bool b_keeps, TryDoorbells(a_, b_));
+    ASSIGN_OR_RETURN(const abi::LinkEnd old_a, a_.ReadEnd());
+    ASSIGN_OR_RETURN(const abi::LinkEnd old_b, b_.ReadEnd());
+    const uint32_t generation = std::max(old_a.generation, old_b.generation) + 1;
+    RETURN_IF_ERROR(a_.WriteEnd(EndOf(a_, b_, b_keeps, generation)));
+    RETURN_IF_ERROR(b_.WriteEnd(EndOf(b_, a_, a_keeps, generation)));
+    for (const Side* side : {&a_, &b_}) {
+      RETURN_IF_ERROR(
+          SetDoorbells(*side, [side](uint32_t doorbell) { return side->Worker(doorbell); }));
+    }
+    RETURN_IF_ERROR(a_.ReadEnd().status());
+    RETURN_IF_ERROR(b_.ReadEnd().status());
+    return CheckDoorbells();
+  }
+
+ private:
+  Status Annotated(const Status& status) const {
+    return Annotate(status, fmt::format("link {}-{}", a_.name(), b_.name()));
+  }
+
+  // The channel is up, and its peer is the other end.
+  static Status CheckNeighbours(const Side& side, const Side& other) {
+    ASSIGN_OR_RETURN(const uint32_t port, side.Read(hw::kEthPortStatus));
+    if (port != hw::kEthPortUp) {
+      return Error(StatusCode::kFailedPrecondition, "{}: the channel is not up", side.name());
+    }
+    constexpr uint32_t kPlaceMask = 0xFF'FF'00;  // ASIC location and channel
+    for (const uint32_t offset : {hw::kEthInfoPlace, hw::kEthInfoBoardHigh, hw::kEthInfoBoardLow}) {
+      const uint32_t mask = offset == hw::kEthInfoPlace ? kPlaceMask : ~0u;
+      ASSIGN_OR_RETURN(const uint32_t peer, side.Read(hw::kEthRemoteInfo + offset));
+      ASSIGN_OR_RETURN(const uint32_t expected, other.Read(hw::kEthLocalInfo + offset));
+      if (((peer ^ expected) & mask) == 0) continue;
+      return Error(StatusCode::kFailedPrecondition, "{} is not connected to {}", side.name(),
+                   other.name());
+    }
+    return OkStatus();
+  }
+
+  Status Await(const Side& side, absl::FunctionRef<StatusOr<bool>()> done) const {
+    const TimePoint deadline = clock_.Now() + kLinkDeadline;
+    const auto step = [&]() -> StatusOr<bool> {
+      ASSIGN_OR_RETURN(const AdvanceResult result, side.device().Advance(kWaitClocks));
+      return !result.quiescent;
+    };
+    const auto late = [&] { return clock_.Now() >= deadline; };
+    ASSIGN_OR_RETURN(const Waited waited,
+                     WaitUntil(done, step, late, NoTick, Pacing(side.device().info(), clock_)));
+    if (waited == Waited::kDone) return OkStatus();
+    return Annotated(Error(StatusCode::kUnavailable, "the chips do not answer over it"));
+  }
+  Status AwaitQueue(const Side& side, uint32_t queue) const {
+    return Await(side, [&]() -> StatusOr<bool> {
+      ASSIGN_OR_RETURN(const bool busy, side.IsBusy(queue));
+      return !busy;
+    });
+  }
+
+  static Status SetDoorbells(const Side& side, absl::FunctionRef<DoorbellTarget(uint32_t)> target) {
+    for (uint32_t doorbell = 0; doorbell < abi::kLinkDoorbells; ++doorbell) {
+      RETURN_IF_ERROR(side.SetDoorbell(doorbell, target(doorbell)));
+    }
+    return OkStatus();
+  }
+
+  // Fires every doorbell of `far` from the other end. Do its NIUs keep the coordinates of a command?
+  StatusOr<bool> TryDoorbells(const Side& near, const Side& far) const {
+    for (uint32_t doorbell = 0; doorbell < abi::kLinkDoorbells; ++doorbell) {
+      const uint32_t queue = doorbell < abi::kLinkCreditDoorbell ? 0 : 1;
+      const auto put = [&](uint32_t offset, uint32_t value) {
+        return near.Write(Side::Register(queue, offset), value);
+      };
+      RETURN_IF_ERROR(AwaitQueue(near, queue));
+      RETURN_IF_ERROR(
+          put(hw::kEthTransmitDestination, abi::LinkDoorbellAddress(doorbell) + hw::kNocCommand));
+      RETURN_IF_ERROR(put(hw::kEthTransmitData, 1));
+      RETURN_IF_ERROR(put(hw::kEthTransmitCommand, hw::kEthWriteRegister));
+    }
+    RETURN_IF_ERROR(Await(near, [&]() -> StatusOr<bool> {
+      ASSIGN_OR_RETURN(const uint32_t rung, far.Read(abi::kLinkUnusedAddress));
+      return rung == abi::kLinkDoorbells;
+    }));
+    for (uint32_t doorbell = 0; doorbell < abi::kLinkDoorbells; ++doorbell) {
+      ASSIGN_OR_RETURN(const bool kept, far.Holds(doorbell, far.Unused()));
+      if (!kept) return false;
+    }
+    return true;
+  }
+
+  static abi::LinkEnd EndOf(const Side& side, const Side& far, bool far_keeps,
+                            uint32_t generation) {
+    abi::LinkEnd end{};
+    end.generation = generation;
+    end.tile_xy = side.tile_xy();
+    if (!far_keeps) {
+      end.far_worker_xy = far.worker_xy();
+      end.far_tile_xy = far.tile_xy();
+    }
+    return end;
+  }
+
+  Status CheckDoorbells() const {
+    for (const Side* side : {&a_, &b_}) {
+      for (uint32_t doorbell = 0; doorbell < abi::kLinkDoorbells; ++doorbell) {
+        ASSIGN_OR_RETURN(const bool holds, side->Holds(doorbell, side->Worker(doorbell)));
+        if (holds) continue;
+        return Annotated(Error(StatusCode::kFailedPrecondition,
+                               "{}: the Ethernet tile does not hold the command in buffer {}",
+                               side->name(), doorbell));
+      }
+    }
+    return OkStatus();
+  }
+
+  const Side& a_;
+  const Side& b_;
+  Clock& clock_;
+};
+
+}  // namespace
+
+Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock) {
+  ASSIGN_OR_RETURN(const Side side_a, Side::Open(a));
+  ASSIGN_OR_RETURN(const Side side_b, Side::Open(b));
+  return Connector(side_a, side_b, clock).Connect();
+}
+
+}  // namespace ttfd
