@@ -14,7 +14,7 @@ constexpr uint32_t kAlignment = 16;
 constexpr uint32_t kTransmitControl = 1;
 constexpr uint32_t kReceiveControl = 2;
 
-Refusal Unknown(uint32_t address) {
+Refusal UnknownQueueRegister(uint32_t address) {
   return {FaultKind::kUnsupportedRegister, address,
           "no register of an Ethernet queue that is modelled"};
 }
@@ -33,10 +33,10 @@ Refusal TransmitQueues::Read(const NocTile& tile, uint32_t address, uint32_t* va
   const uint32_t offset = address % hw::kEthTransmitStride;
   if (address >= hw::kEthReceive) {
     *value = kReceiveControl;
-    return offset == hw::kEthReceiveControl ? Refusal{} : Unknown(address);
+    return offset == hw::kEthReceiveControl ? Refusal{} : UnknownQueueRegister(address);
   }
   const uint32_t index = (address - hw::kEthTransmit) / hw::kEthTransmitStride;
-  if (index >= kUsedQueues) return Unknown(address);
+  if (index >= kUsedQueues) return UnknownQueueRegister(address);
   const Queue& queue = queues_[index];
   switch (offset) {
     case hw::kEthTransmitControl:
@@ -52,7 +52,7 @@ Refusal TransmitQueues::Read(const NocTile& tile, uint32_t address, uint32_t* va
       *value = queue.accepted;
       return {};
     default:
-      return Unknown(address);
+      return UnknownQueueRegister(address);
   }
 }
 
@@ -60,10 +60,10 @@ Refusal TransmitQueues::Write(const NocTile& tile, uint32_t address, uint32_t va
   const uint32_t offset = address % hw::kEthTransmitStride;
   if (address >= hw::kEthReceive) {
     return offset == hw::kEthReceiveControl ? Keep(address, kReceiveControl, value)
-                                            : Unknown(address);
+                                            : UnknownQueueRegister(address);
   }
   const uint32_t index = (address - hw::kEthTransmit) / hw::kEthTransmitStride;
-  if (index >= kUsedQueues) return Unknown(address);
+  if (index >= kUsedQueues) return UnknownQueueRegister(address);
   Queue& queue = queues_[index];
   switch (offset) {
     case hw::kEthTransmitControl:
@@ -83,7 +83,7 @@ Refusal TransmitQueues::Write(const NocTile& tile, uint32_t address, uint32_t va
       queue.data = value;
       return {};
     default:
-      return Unknown(address);
+      return UnknownQueueRegister(address);
   }
 }
 

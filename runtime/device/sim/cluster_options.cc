@@ -13,8 +13,8 @@
 namespace ttfd {
 namespace {
 
-constexpr std::string_view kKeys[] = {"cluster",      "wrap",    "links",
-                                      "link_latency", "threads", "remote"};
+constexpr std::string_view kClusterKeys[] = {"cluster",      "wrap",    "links",
+                                             "link_latency", "threads", "remote"};
 constexpr uint32_t kLinksUsual = 2;
 
 bool IsNumber(std::string_view text) {
@@ -72,7 +72,7 @@ StatusOr<sim::Topology> ReadTopology(const std::string& path) {
 }  // namespace
 
 bool ClusterText::IsKey(std::string_view key) {
-  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+  return std::find(std::begin(kClusterKeys), std::end(kClusterKeys), key) != std::end(kClusterKeys);
 }
 
 Status ClusterText::Set(std::string_view key, std::string_view value) {

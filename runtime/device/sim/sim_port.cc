@@ -7,6 +7,15 @@
 #include "runtime/sim/tensix_tile.h"
 
 namespace ttfd {
+namespace {
+
+std::shared_ptr<SimCluster> Alone(std::unique_ptr<sim::Chip> chip) {
+  auto cluster = std::make_shared<SimCluster>();
+  cluster->chips = std::make_unique<sim::Cluster>(std::move(chip));
+  return cluster;
+}
+
+}  // namespace
 
 SimPort::SimPort(std::shared_ptr<SimCluster> cluster, uint32_t index,
                  std::unique_ptr<debug::GdbServer> server, std::unique_ptr<TraceFile> trace)
@@ -16,10 +25,7 @@ SimPort::SimPort(std::shared_ptr<SimCluster> cluster, uint32_t index,
       chip_(cluster_->chips->chip(index)),
       server_(std::move(server)) {}
 
-SimPort::SimPort(std::unique_ptr<sim::Chip> chip)
-    : SimPort(std::make_shared<SimCluster>(std::make_unique<sim::Cluster>(std::move(chip)),
-                                           std::vector<std::unique_ptr<SimBounds>>()),
-              0) {}
+SimPort::SimPort(std::unique_ptr<sim::Chip> chip) : SimPort(Alone(std::move(chip)), 0) {}
 
 KernelBounds* SimPort::kernel_bounds() {
   return cluster_->bounds.empty() ? nullptr : cluster_->bounds[index_].get();
