@@ -150,9 +150,10 @@ namespace {
 
 StatusOr<std::shared_ptr<SimCluster>> MakeCluster(const SimOptions& options) {
   auto cluster = std::make_shared<SimCluster>();
+  const sim::ChipOptions& chip = options;
   const ClusterPlan& of = options.cluster;
   ASSIGN_OR_RETURN(cluster->chips,
-                   sim::Cluster::Create({options, of.topology, of.latency, of.threads}));
+                   sim::Cluster::Create({chip, of.topology, of.latency, of.threads}));
   for (uint32_t i = 0; i < cluster->chips->size() && options.bounds; ++i) {
     cluster->bounds.push_back(std::make_unique<SimBounds>(cluster->chips->chip(i)));
   }
