@@ -39,6 +39,8 @@ class LinkSender {
   // Sends `bytes` (1 to kLinkSlotBytes) at `from` in this tile's L1, a multiple of 16; they may be overwritten
   // afterwards. REQUIRES space.
   [[gnu::always_inline]] void Send(uint32_t from, uint32_t bytes) {
+    Fence();  // this hart's stores to the segment are in L1 before the NIU reads it
+    SettleL1(from & ~3u);
     Copy(from, slot_, bytes);
     Data::AwaitFree();
     AwaitNiuCounterZero<kThisNiu, hw::kNocRequestsOutstanding + LinkBuffers::kWriteId>();

@@ -30,6 +30,8 @@ inline constexpr uint32_t kLinkReturnAddress =
     0x05F00;  // old values of increments: 16 B a doorbell
 inline constexpr uint32_t kLinkUnusedAddress =
     0x05FC0;  // counts doorbells of an end that is not connected
+inline constexpr uint32_t kLinkMarkerAddress =
+    0x05FD0;  // [queue]: 16 B that ConnectLink sends through it
 inline constexpr uint32_t kLinkTransmitAddress = 0x06000;
 inline constexpr uint32_t kLinkReceiveAddress = kLinkTransmitAddress + kLinkSlots * kLinkSlotBytes;
 static_assert(kLinkReceiveAddress + kLinkSlots * kLinkSlotBytes < hw::kEthLinkFirmware);

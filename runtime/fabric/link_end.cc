@@ -127,8 +127,10 @@ class Connector {
   Status Connect() {
     RETURN_IF_ERROR(CheckNeighbours(a_, b_));
     RETURN_IF_ERROR(CheckNeighbours(b_, a_));
+    RETURN_IF_ERROR(Drain(a_, b_));
+    RETURN_IF_ERROR(Drain(b_, a_));
     for (const Side* side : {&a_, &b_}) {
-      for (const uint32_t queue : {0u, 1u}) RETURN_IF_ERROR(AwaitQueue(*side, queue));
+      RETURN_IF_ERROR(AwaitIncrements(*side));
       RETURN_IF_ERROR(SetDoorbells(*side, [side](uint32_t) { return side->Unused(); }));
       RETURN_IF_ERROR(side->Write(abi::kLinkUnusedAddress, 0));
       // A read is behind the writes of its window: nothing is fired before all of them have arrived.
@@ -189,6 +191,43 @@ class Connector {
     return Await(side, [&]() -> StatusOr<bool> {
       ASSIGN_OR_RETURN(const bool busy, side.IsBusy(queue));
       return !busy;
+    });
+  }
+
+  // Packets of kernels may still be on their way: waits until they have arrived, which a marker behind them shows.
+  Status Drain(const Side& near, const Side& far) const {
+    for (const uint32_t queue : {0u, 1u}) {
+      const uint32_t at = abi::kLinkMarkerAddress + 16 * queue;
+      ASSIGN_OR_RETURN(const uint32_t old, far.Read(at));
+      RETURN_IF_ERROR(AwaitQueue(near, queue));
+      const auto put = [&](uint32_t offset, uint32_t value) {
+        return near.Write(Side::Register(queue, offset), value);
+      };
+      RETURN_IF_ERROR(near.Write(at, old + 1));
+      RETURN_IF_ERROR(near.Read(at).status());  // it is there
+      RETURN_IF_ERROR(put(hw::kEthTransmitStart, at));
+      RETURN_IF_ERROR(put(hw::kEthTransmitSize, 16));
+      RETURN_IF_ERROR(put(hw::kEthTransmitDestination, at));
+      RETURN_IF_ERROR(put(hw::kEthTransmitCommand, hw::kEthWriteL1));
+      RETURN_IF_ERROR(Await(near, [&]() -> StatusOr<bool> {
+        ASSIGN_OR_RETURN(const uint32_t found, far.Read(at));
+        return found == old + 1;
+      }));
+    }
+    return OkStatus();
+  }
+
+  // Waits until every increment that was fired at the tile has been answered.
+  Status AwaitIncrements(const Side& side) const {
+    return Await(side, [&]() -> StatusOr<bool> {
+      uint32_t outstanding = 0;
+      for (const uint32_t niu : {0u, 1u}) {
+        ASSIGN_OR_RETURN(const uint32_t count,
+                         side.Read(hw::kNiuAddress + niu * hw::kNiuStride + hw::kNocStatus +
+                                   4 * hw::kNocRequestsOutstanding));
+        outstanding |= count;
+      }
+      return outstanding == 0;
     });
   }
 

@@ -12,7 +12,9 @@ namespace ttfd::sim {
 
 StatusOr<std::unique_ptr<Cluster>> Cluster::Create(const ClusterOptions& options) {
   RETURN_IF_ERROR(Validate(options.topology, options.chip.ethernet_channels));
-  if (options.latency == 0) return InvalidArgument("a link takes at least 1 clock");
+  if (options.latency == 0 || options.latency > kMostLatency) {
+    return InvalidArgument("a link takes 1 to {} clocks, not {}", kMostLatency, options.latency);
+  }
   if (options.threads == 0 || options.threads > kMostThreads) {
     return InvalidArgument("{} threads: 1 to {} are possible", options.threads, kMostThreads);
   }
@@ -66,6 +68,8 @@ void Cluster::Connect(const ChipLink& link) {
 StatusOr<Chip::Progress> Cluster::Advance(uint32_t index, uint64_t clocks) {
   if (size() == 1) return chips_.front()->Advance(clocks);
   Owner& owner = owners_[index];
+  // One who has not called for long has not stopped time: the next call but one runs the cluster.
+  owner.clock = std::max(owner.clock, now_ - std::min(now_, clocks + slice_));
   const uint64_t start = owner.clock;
   const uint64_t target = start + std::min(clocks, std::numeric_limits<uint64_t>::max() - start);
   while (now_ < target && owner.fault.ok()) {
@@ -145,7 +149,7 @@ void Cluster::CatchUp() {
 }
 
 Status Cluster::Reset(uint32_t index) {
-  Exchange(*chips_[index]);
+  for (const auto& chip : chips_) Exchange(*chip);
   RETURN_IF_ERROR(chips_[index]->Reset());
   if (size() == 1) return OkStatus();
   owners_[index].fault = OkStatus();

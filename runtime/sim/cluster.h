@@ -29,6 +29,7 @@ struct ClusterOptions {
 class Cluster {
  public:
   static constexpr uint32_t kMostThreads = 64;
+  static constexpr uint32_t kMostLatency = 100'000;  // clocks: a call of Advance may run so long
 
   // INVALID_ARGUMENT names the option.
   static StatusOr<std::unique_ptr<Cluster>> Create(const ClusterOptions& options);
@@ -41,7 +42,8 @@ class Cluster {
 
   // Chip::Advance for the owner of one chip: that chip's time advances by up to `clocks`. The cluster runs only where
   // this is ahead of what other owners have asked for. The result has the faults of this chip alone; others get theirs
-  // when they call. Quiescent: nothing happens any more in the whole cluster.
+  // when they call; those of a chip whose owner never calls are seen by no one. Quiescent: nothing happens any more in
+  // the whole cluster.
   StatusOr<Chip::Progress> Advance(uint32_t index, uint64_t clocks);
   // Chip::Reset. Packets that are under way to the chip are lost, those from it arrive.
   Status Reset(uint32_t index);

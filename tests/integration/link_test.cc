@@ -58,7 +58,9 @@ void FillPlaces(LinkedCards& cards, uint32_t sender, uint32_t receiver, const St
 
 void ExpectPlaces(LinkedCards& cards, uint32_t receiver, const Stream& stream, uint32_t seed) {
   for (uint32_t place = 0; place < std::min(stream.places, stream.segments); ++place) {
-    const std::vector<std::byte> sent = Pattern(stream.bytes, seed + place);
+    std::vector<std::byte> sent = Pattern(stream.bytes, seed + place);
+    const uint32_t last = (stream.segments - 1 - place) / stream.places * stream.places + place;
+    StoreAt(sent.data(), last);  // the number of the segment
     const uint32_t at = kData + place * abi::kLinkSlotBytes;
     const std::vector<uint32_t> words =
         cards.ReadWords(receiver, at, (stream.bytes + 16) / 4).value();
@@ -90,6 +92,34 @@ TEST(Link, CarriesSegmentsOfAnySizeFromAnyHartToAnyHart) {
   }
 }
 
+TEST(Link, HasBothDirectionsOnOneHartAndOnTwo) {
+  const auto cards = Open("sim:cluster=1x2,links=1");
+  ASSERT_EQ(cards->Connect(cards->links()[0], 0, 0), OkStatus());
+  constexpr Stream kStream = {.segments = 40, .bytes = 4096, .places = 4};
+  constexpr uint32_t kBack = kData + kStream.places * abi::kLinkSlotBytes;
+  const auto arguments = [&](uint32_t to, uint32_t mode, uint32_t report) {
+    return std::vector<uint32_t>{0,     kStream.segments, kStream.bytes, to, kStream.places, mode,
+                                 report};
+  };
+  for (const StreamHart& echo : {kNcrisc, kBrisc}) {
+    FillPlaces(*cards, 0, 1, kStream, echo.hart);
+    const GridSize grid = cards->card(0).description().grid;
+    const LaunchCommand both =
+        LaunchOf({{kBrisc.kernel, kBrisc.hart, arguments(kData, 1, kReport)},
+                  {kNcrisc.kernel, kNcrisc.hart, arguments(kBack, 0, kReport + 64)}},
+                 grid)
+            .value();
+    const LaunchCommand back =
+        LaunchOf({{echo.kernel, echo.hart, arguments(kData, 2, kReport)}}, grid).value();
+    ASSERT_EQ(cards->Run({{0, both}, {1, back}}), OkStatus());
+    for (uint32_t place = 0; place < kStream.places; ++place) {
+      const uint32_t at = place * abi::kLinkSlotBytes;
+      EXPECT_EQ(cards->ReadWords(0, kBack + at, kStream.bytes / 4).value(),
+                cards->ReadWords(0, kData + at, kStream.bytes / 4).value());
+    }
+  }
+}
+
 TEST(Link, KeepsWhatALaunchHasSentForTheNext) {
   const auto cards = Open("sim:cluster=1x2,links=1");
   ASSERT_EQ(cards->Connect(cards->links()[0], 0, 0), OkStatus());
@@ -99,6 +129,27 @@ TEST(Link, KeepsWhatALaunchHasSentForTheNext) {
     ASSERT_TRUE(cards->Run({LaunchStream(*cards, 0, kNcrisc, stream, true)}).ok());
     ASSERT_TRUE(cards->Run({LaunchStream(*cards, 1, kNcrisc, stream, false)}).ok());
     ExpectPlaces(*cards, 1, stream, 7 * round);
+  }
+}
+
+TEST(Link, ThatIsConnectedAgainStartsAnew) {
+  for (const char* const latency : {"500", "5000", "20000"}) {
+    const auto cards = Open(std::string("sim:cluster=1x2,links=1,link_latency=") + latency);
+    for (uint32_t segments = 1; segments <= abi::kLinkSlots; ++segments) {
+      ASSERT_EQ(cards->Connect(cards->links()[0], 0, 0), OkStatus());
+      const Stream stream = {.segments = segments, .bytes = 64};
+      FillPlaces(*cards, 1, 0, stream, segments);
+      // Credits may be on their way when both have ended.
+      ASSERT_EQ(cards->Run({LaunchStream(*cards, 1, kNcrisc, stream, true),
+                            LaunchStream(*cards, 0, kBrisc, stream, false)}),
+                OkStatus());
+      ExpectPlaces(*cards, 0, stream, segments);
+      ASSERT_EQ(cards->Connect(cards->links()[0], 0, 0), OkStatus());
+      for (const uint32_t chip : {0u, 1u}) {
+        const auto end = cards->ReadWords(chip, abi::LinkEndAddress(0), 16).value();
+        EXPECT_THAT((std::vector{end[0], end[4], end[8], end[9]}), testing::Each(0u)) << segments;
+      }
+    }
   }
 }
 

@@ -32,7 +32,7 @@ FILE_EXAMPLES = {
     "system_description.h": ("", ""),
 }
 IN_KERNEL = ("#include <ttfd/kernel.h>\nusing namespace ttfd::kernel;\nvoid kernel_main() {\n", "}\n")
-KERNEL_EXAMPLES = {"callable.h": IN_KERNEL, "compute.h": ("", ""), "kernel.h": ("", ""), "note.h": IN_KERNEL, "print.h": ("", "")}
+KERNEL_EXAMPLES = {"callable.h": IN_KERNEL, "compute.h": ("", ""), "kernel.h": ("", ""), "link.h": ("", ""), "note.h": IN_KERNEL, "print.h": ("", "")}
 
 
 def example(header: pathlib.Path) -> str:

@@ -201,6 +201,38 @@ TEST(Cluster, AResetOfOneChipLeavesTheOthersAsTheyAre) {
   EXPECT_EQ(ring.cluster().chip(2).clock(), ring.cluster().clock());
 }
 
+TEST(Cluster, AResetDropsWhatIsUnderWayToTheChip) {
+  const auto cluster =
+      Cluster::Create({DefaultOptions(Board::kP150), {2, {{{0, 2}, {1, 9}}}}}).value();
+  EthernetTile& near = *cluster->chip(0).FindEthernet(2);
+  const auto ring = [&] {  // a doorbell without a command: it would be a fault
+    const auto put = [&](uint32_t offset, uint32_t value) {
+      EXPECT_FALSE(near.WriteRegister(Accessor::FromNoc(), hw::kEthTransmit + offset, value));
+    };
+    put(hw::kEthTransmitDestination, hw::kNiuAddress + hw::kNocCommand);
+    put(hw::kEthTransmitData, 1);
+    put(hw::kEthTransmitCommand, hw::kEthWriteRegister);
+  };
+  ring();
+  ASSERT_TRUE(cluster->Reset(1).ok());
+  EXPECT_TRUE(cluster->Advance(0, 5000)->quiescent);
+  EXPECT_TRUE(cluster->Advance(1, 5000).ok());
+  cluster->chip(0).Idle(TransmitQueues::kLatch);
+  ring();
+  EXPECT_TRUE(cluster->Advance(0, 5000).ok());
+  EXPECT_FALSE(cluster->Advance(1, 5000).ok()) << "without a reset it is one";
+}
+
+TEST(Cluster, RunsForAnOwnerWhoHasNotCalledForLong) {
+  Ring ring(4, 1);
+  ASSERT_TRUE(ring.cluster().Advance(0, 10'000).ok());
+  const uint64_t clock = ring.cluster().clock();
+  ASSERT_TRUE(ring.cluster().Advance(1, 1000).ok());
+  ASSERT_TRUE(ring.cluster().Advance(1, 1000).ok());
+  ASSERT_TRUE(ring.cluster().Advance(1, 1000).ok());
+  EXPECT_GT(ring.cluster().clock(), clock);
+}
+
 std::string TextOf(const Topology& topology) {
   std::string text;
   for (const ChipLink& link : topology.links) {

@@ -76,6 +76,11 @@ TEST(SimOptions, MakeACluster) {
                 .find("wrap and links are those of a grid"),
             std::string_view::npos);
   EXPECT_EQ(ParseSimOptions("sim:cluster=/no/such/file").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(ParseSimOptions("sim:cluster=" + testing::TempDir()).status().code(),
+            StatusCode::kNotFound);
+  std::ofstream(path) << "# none\n";
+  EXPECT_NE(StatusMessage(ParseSimOptions("sim:cluster=" + path).status()).find("has no link"),
+            std::string_view::npos);
   EXPECT_EQ(OpenSimDevices(ParseSimOptions("sim:cluster=1x3,remote=1").value())->size(), 2u);
 }
 
@@ -121,6 +126,9 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
       {"sim:cluster=2x4,wrap=z", "wrap \"z\" is not none, x, y or both"},
       {"sim:cluster=2x4,wrap=y", "columns of 2 chips have nothing to wrap"},
       {"sim:cluster=1x2,threads=65", "65 threads: 1 to 64 are possible"},
+      {"sim:cluster=1x2,link_latency=100001", "link_latency=100001: at most 100000 clocks"},
+      {"sim:cluster=1x2,wrap=both", "wrap=both: 1x2 has no side of more than two chips"},
+      {"sim:cluster=1x3,remote=1+", "\"\" is not a number"},
       {"sim:cluster=1x2,remote=2", "remote=2: the cluster has chips 0 to 1"},
       {"sim:cluster=1x3,remote=1+1", "remote=1 twice"},
       {"sim:cluster=1x2,remote=0+1", "a chip at least needs a PCIe port"},

@@ -1,7 +1,8 @@
-// Sends or receives segments over a link.
+// Sends or receives segments over a link. The sender stores the number of each, from 0, into its first word.
 //
 // Common arguments: 0 link end, 1 segments, 2 bytes of each, 3 L1 address of a buffer, 4 segments in it, one behind
-// the other at multiples of kLinkSegmentBytes (the next goes to its start again), 5 1: send, 0: receive, 6 L1 address
+// the other at multiples of kLinkSegmentBytes (the next goes to its start again), 5 1: send, 0: receive, 2:
+// send back what is received, 6 L1 address
 // of the report: clock when the first segment was sent or taken, clock at the end.
 #include <ttfd/kernel.h>
 #include <ttfd/link.h>
@@ -38,12 +39,24 @@ void kernel_main() {
   const uint32_t bytes = CommonArgument(2);
   auto* const report = L1Pointer<volatile uint32_t>(CommonArgument(6));
   Places places;
-  if (CommonArgument(5) != 0) {
+  if (CommonArgument(5) == 1) {
     LinkOut out(end);
     report[0] = Clock();
     for (uint32_t segment = 0; segment != segments; ++segment) {
+      const uint32_t at = places.Next();
+      *L1Pointer<volatile uint32_t>(at) = segment;
       out.AwaitSpace();
-      out.Send(places.Next(), bytes);
+      out.Send(at, bytes);
+    }
+  } else if (CommonArgument(5) == 2) {
+    LinkIn in(end);
+    LinkOut out(end);
+    for (uint32_t segment = 0; segment != segments; ++segment) {
+      const uint32_t at = places.Next();
+      in.Await();
+      in.Take(at, bytes);
+      out.AwaitSpace();
+      out.Send(at, bytes);
     }
   } else {
     LinkIn in(end);

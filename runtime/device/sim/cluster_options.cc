@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 
 #include "runtime/device/sim/option_text.h"
 #include "runtime/sim/cluster.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr std::string_view kClusterKeys[] = {"cluster",      "wrap",    "links",
                                              "link_latency", "threads", "remote"};
 constexpr uint32_t kLinksUsual = 2;
+constexpr uint64_t kMostFileBytes = 64 << 10;
 
 bool IsNumber(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(),
@@ -58,15 +61,23 @@ StatusOr<sim::ChipLink> ParseLine(std::string_view line) {
 }
 
 StatusOr<sim::Topology> ReadTopology(const std::string& path) {
+  std::error_code error;
+  const bool regular = std::filesystem::is_regular_file(path, error);
   std::ifstream file(path);
-  if (!file) {
+  if (!regular || !file) {
     return Error(StatusCode::kNotFound,
                  "cluster=\"{}\" is neither ROWSxCOLUMNS nor a file of links that can be read",
                  path);
   }
+  if (std::filesystem::file_size(path, error) > kMostFileBytes) {
+    return InvalidArgument("{}: a file of links has at most {} bytes", path, kMostFileBytes);
+  }
   std::ostringstream text;
   text << file.rdbuf();
-  return ParseTopology(text.str());
+  StatusOr<sim::Topology> topology = ParseTopology(text.str());
+  if (!topology.ok()) return Annotate(topology.status(), path);
+  if (topology->links.empty()) return InvalidArgument("{}: the file has no link", path);
+  return topology;
 }
 
 }  // namespace
@@ -90,6 +101,10 @@ Status ClusterText::Set(std::string_view key, std::string_view value) {
   uint32_t& number = key == "links" ? links_ : key == "threads" ? rest_.threads : rest_.latency;
   ASSIGN_OR_RETURN(number, ParseNumber<uint32_t>(value));
   if (number == 0) return InvalidArgument("{}=0: at least 1", key);
+  if (key == "link_latency" && number > sim::Cluster::kMostLatency) {
+    return InvalidArgument("link_latency={}: at most {} clocks", number,
+                           sim::Cluster::kMostLatency);
+  }
   if (key == "threads" && number > sim::Cluster::kMostThreads) {
     return InvalidArgument("{} threads: 1 to {} are possible", number, sim::Cluster::kMostThreads);
   }
@@ -97,7 +112,8 @@ Status ClusterText::Set(std::string_view key, std::string_view value) {
 }
 
 Status ClusterText::SetRemote(std::string_view value) {
-  while (!value.empty()) {
+  for (bool more = true; more;) {
+    more = value.find('+') != std::string_view::npos;
     ASSIGN_OR_RETURN(const uint32_t chip, ParseNumber<uint32_t>(TakeUntil('+', &value)));
     rest_.remote.push_back(chip);
   }
@@ -119,6 +135,9 @@ StatusOr<sim::Topology> ClusterText::Grid(std::string_view rows, std::string_vie
   }
   if (wrap_ == "y" && !shape.wrap_rows) {
     return InvalidArgument("wrap=y: columns of {} chips have nothing to wrap", shape.rows);
+  }
+  if (wrap_ == "both" && !shape.wrap_columns && !shape.wrap_rows) {
+    return InvalidArgument("wrap=both: {} has no side of more than two chips", cluster_);
   }
   shape.links = links_ == 0 ? kLinksUsual : links_;
   return sim::GridTopology(shape, channels);

@@ -1,8 +1,18 @@
 // Links: segments of up to 34 KiB from a worker of one chip to a worker of a neighbour, in order.
 //
-//   LinkOut out(0);            LinkIn in(0);               // link ends 0 of the two workers, connected by the host
-//   out.AwaitSpace();           in.Await();
-//   out.Send(from, bytes);     in.Take(to, bytes);         // the same size: agreed, or sent in front
+//   #include <ttfd/kernel.h>
+//   #include <ttfd/link.h>
+//   using namespace ttfd::kernel;
+//
+//   void kernel_main() {                      // forwards a segment from one neighbour to another
+//     LinkIn in(0);                           // link ends 0 and 1 of this worker, connected by the host
+//     LinkOut out(1);
+//     const uint32_t at = CommonArgument(0);  // in this tile's L1, a multiple of 16
+//     in.Await();
+//     in.Take(at, 4096);                      // sender and receiver agree on the size, or send it in front
+//     out.AwaitSpace();
+//     out.Send(at, 4096);
+//   }
 //
 // A worker has up to four ends. Each direction of an end has one sender hart and one receiver hart; one hart may be
 // both. NCRISC needs fewer instructions a segment than the other harts. Without its receiver a sender
