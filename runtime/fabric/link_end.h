@@ -20,9 +20,10 @@ struct LinkPlace {
 
 // Prepares the doorbells of both Ethernet tiles, fires each of them once through the link, and sets up both LinkEnds
 // with counters of 0 and a new generation. Both ends are ready when it returns, so neither has to wait for the other.
-// Packets that were sent over the channels before have arrived or are discarded. REQUIRES that no hart uses either end or either
-// channel. A chip that is reset has lost its doorbells: its links are connected again before a kernel of a neighbour
-// uses the other end. A worker's end is used with one channel at a time.
+// Packets that were sent over the channels before have arrived or are discarded.
+//
+// REQUIRES that no hart uses either end or either channel. A chip that is reset has lost its doorbells: its links are
+// connected again before a kernel of a neighbour uses the other end. A worker's end is used with one channel at a time.
 //
 // INVALID_ARGUMENT: a channel or an end that does not exist. FAILED_PRECONDITION: a channel that is not up, or leads
 // elsewhere. UNAVAILABLE: the link does not answer within kLinkDeadline. All name the channels.
