@@ -30,6 +30,6 @@ struct LinkPlace {
 Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock);
 
 // For a command of a transmit queue to be taken, or a doorbell to have rung.
-inline constexpr Duration kLinkDeadline = std::chrono::milliseconds(100);
+inline constexpr Duration kLinkDeadline = std::chrono::seconds(1);
 
 }  // namespace ttfd
