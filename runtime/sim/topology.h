@@ -1,4 +1,4 @@
-// Which Ethernet channels of which chips are connected.
+// Connections of the Ethernet channels of chips.
 #pragma once
 
 #include <cstdint>

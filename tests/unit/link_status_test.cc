@@ -1,4 +1,4 @@
-// What is made of the words of the link firmware.
+// Words of the link firmware as values.
 #include "runtime/device/link_status.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What an Ethernet tile of the model publishes, and what it refuses.
+// Words and refusals of an Ethernet tile of the model.
 #include <gtest/gtest.h>
 
 #include "runtime/device/port_device.h"
