@@ -144,26 +144,21 @@ class LinkTile {
     Set<Status>(hw::kNocReturnLow, kStatusWord);
   }
 
-  // Rare functions take what they need by value, so that the members of the caller's tile stay in registers.
-  struct Places {
-    uint32_t tile_xy, own_xy, far_worker_xy, far_tile_xy;
-  };
-  [[gnu::always_inline]] explicit LinkTile(const Places& places)
-      : tile_xy_(places.tile_xy),
-        own_xy_(places.own_xy),
-        far_worker_xy_(places.far_worker_xy),
-        far_tile_xy_(places.far_tile_xy) {}
+  // Rare functions take what they need by value, so that the members of the caller's tile stay in registers. Their own
+  // tile rings no doorbells.
+  [[gnu::always_inline]] LinkTile(uint32_t tile_xy, uint32_t own_xy)
+      : tile_xy_(tile_xy), own_xy_(own_xy) {}
 
   // The queue's DATA register stays 1, what the command register of a doorbell takes.
   [[gnu::noinline, gnu::cold]] static void OpenDoorbells(uint32_t tile_xy, uint32_t own_xy) {
-    const LinkTile tile(Places{tile_xy, own_xy, 0, 0});
+    const LinkTile tile(tile_xy, own_xy);
     tile.AwaitQueue();
     tile.Put(hw::kEthTransmitData, 1);
   }
   [[gnu::noinline, gnu::cold]] static void SetCoordinates(uint32_t tile_xy, uint32_t own_xy,
                                                           uint32_t far_worker_xy,
                                                           uint32_t far_tile_xy, uint32_t doorbell) {
-    const LinkTile tile(Places{tile_xy, own_xy, 0, 0});
+    const LinkTile tile(tile_xy, own_xy);
     constexpr uint32_t kCoordinates[] = {hw::kNocTargetHigh, hw::kNocReturnHigh};
     uint32_t xy = far_worker_xy;
     for (const uint32_t offset : kCoordinates) {
@@ -185,8 +180,8 @@ class LinkTile {
   uint32_t queue_ = Hidden(hw::kEthTransmit + kQueue * hw::kEthTransmitStride);
   uint32_t tile_xy_;
   uint32_t own_xy_;
-  uint32_t far_worker_xy_;
-  uint32_t far_tile_xy_;
+  uint32_t far_worker_xy_ = 0;
+  uint32_t far_tile_xy_ = 0;
 };
 
 }  // namespace ttfd::firmware

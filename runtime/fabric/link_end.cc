@@ -58,6 +58,10 @@ class Side {
     ASSIGN_OR_RETURN(const uint32_t status, Read(Register(queue, hw::kEthTransmitStatus)));
     return (status & hw::kEthTransmitBusy) != 0;
   }
+  // A register of a transmit queue.
+  Status Put(uint32_t queue, uint32_t offset, uint32_t value) const {
+    return Write(Register(queue, offset), value);
+  }
   static uint32_t Register(uint32_t queue, uint32_t offset) {
     return hw::kEthTransmit + queue * hw::kEthTransmitStride + offset;
   }
@@ -200,15 +204,12 @@ class Connector {
       const uint32_t at = abi::kLinkMarkerAddress + 16 * queue;
       ASSIGN_OR_RETURN(const uint32_t old, far.Read(at));
       RETURN_IF_ERROR(AwaitQueue(near, queue));
-      const auto put = [&](uint32_t offset, uint32_t value) {
-        return near.Write(Side::Register(queue, offset), value);
-      };
       RETURN_IF_ERROR(near.Write(at, old + 1));
       RETURN_IF_ERROR(near.Read(at).status());  // it is there
-      RETURN_IF_ERROR(put(hw::kEthTransmitStart, at));
-      RETURN_IF_ERROR(put(hw::kEthTransmitSize, 16));
-      RETURN_IF_ERROR(put(hw::kEthTransmitDestination, at));
-      RETURN_IF_ERROR(put(hw::kEthTransmitCommand, hw::kEthWriteL1));
+      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitStart, at));
+      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitSize, 16));
+      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitDestination, at));
+      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitCommand, hw::kEthWriteL1));
       RETURN_IF_ERROR(Await(near, [&]() -> StatusOr<bool> {
         ASSIGN_OR_RETURN(const uint32_t found, far.Read(at));
         return found == old + 1;
@@ -242,14 +243,11 @@ class Connector {
   StatusOr<bool> TryDoorbells(const Side& near, const Side& far) const {
     for (uint32_t doorbell = 0; doorbell < abi::kLinkDoorbells; ++doorbell) {
       const uint32_t queue = doorbell < abi::kLinkCreditDoorbell ? 0 : 1;
-      const auto put = [&](uint32_t offset, uint32_t value) {
-        return near.Write(Side::Register(queue, offset), value);
-      };
       RETURN_IF_ERROR(AwaitQueue(near, queue));
-      RETURN_IF_ERROR(
-          put(hw::kEthTransmitDestination, abi::LinkDoorbellAddress(doorbell) + hw::kNocCommand));
-      RETURN_IF_ERROR(put(hw::kEthTransmitData, 1));
-      RETURN_IF_ERROR(put(hw::kEthTransmitCommand, hw::kEthWriteRegister));
+      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitDestination,
+                               abi::LinkDoorbellAddress(doorbell) + hw::kNocCommand));
+      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitData, 1));
+      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitCommand, hw::kEthWriteRegister));
     }
     RETURN_IF_ERROR(Await(near, [&]() -> StatusOr<bool> {
       ASSIGN_OR_RETURN(const uint32_t rung, far.Read(abi::kLinkUnusedAddress));
