@@ -27,7 +27,7 @@ StatusOr<LinkPeer> ReadPeer(Window& tile) {
   ASSIGN_OR_RETURN(const uint32_t asic_high, word(hw::kEthInfoAsicHigh));
   ASSIGN_OR_RETURN(const uint32_t asic_low, word(hw::kEthInfoAsicLow));
   return LinkPeer{uint64_t{board_high} << 32 | board_low, uint64_t{asic_high} << 32 | asic_low,
-                  place >> 16 & 0xFF};
+                  place >> 16 & 0xFF, place >> 24, place >> 8 & 0xFF};
 }
 
 // Fills all of `link` but its channel.

@@ -18,6 +18,8 @@ struct LinkPeer {
   uint64_t board = 0;  // id, with the type of the board
   uint64_t asic = 0;   // 0: link firmware before 1.6.1
   uint32_t channel = 0;
+  uint32_t logical_channel = 0;  // rank of the channel among the enabled ones of its chip
+  uint32_t location = 0;         // of the ASIC on its board
   bool operator==(const LinkPeer&) const = default;
 };
 

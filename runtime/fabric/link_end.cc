@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/abi/link.h"
-#include "runtime/device/wait.h"
+#include "runtime/fabric/ethernet_end.h"
 #include "runtime/hw/ethernet.h"
 #include "runtime/hw/noc.h"
 
@@ -31,42 +31,24 @@ struct DoorbellTarget {
 // One end while it is being connected.
 class Side {
  public:
-  static StatusOr<Side> Open(const LinkPlace& place) {
-    const std::vector<uint32_t>& channels = place.device->info().ethernet_channels;
-    const auto found = std::find(channels.begin(), channels.end(), place.channel);
-    if (found == channels.end()) {
-      return InvalidArgument("{}: the chip has no Ethernet channel {}", place.name, place.channel);
-    }
+  static StatusOr<Side> Open(const LinkPlace& place, Clock& clock) {
     if (place.end >= abi::kLinkEnds) {
       return InvalidArgument("{}: link end {}; a worker has ends 0 to {}", place.name, place.end,
                              abi::kLinkEnds - 1);
     }
-    const auto rank = static_cast<uint32_t>(found - channels.begin());
-    Side side(place, {hw::kEthTranslatedX + rank, hw::kEthTranslatedY});
-    ASSIGN_OR_RETURN(side.window_, place.device->OpenWindow(UnicastTarget(side.tile_)));
+    ASSIGN_OR_RETURN(EthernetEnd tile,
+                     EthernetEnd::Open(*place.device, place.channel, place.name, clock));
+    Side side(place, std::move(tile));
     ASSIGN_OR_RETURN(side.worker_, place.device->OpenWindow(UnicastTarget(place.worker)));
     return side;
   }
 
   const std::string& name() const { return place_->name; }
-  Device& device() const { return *place_->device; }
-  StatusOr<uint32_t> Read(uint32_t address) const { return ReadWord(*window_, address); }
-  Status Write(uint32_t address, uint32_t value) const {
-    return WriteWord(*window_, address, value);
-  }
-  StatusOr<bool> IsBusy(uint32_t queue) const {
-    ASSIGN_OR_RETURN(const uint32_t status, Read(Register(queue, hw::kEthTransmitStatus)));
-    return (status & hw::kEthTransmitBusy) != 0;
-  }
-  // A register of a transmit queue.
-  Status Put(uint32_t queue, uint32_t offset, uint32_t value) const {
-    return Write(Register(queue, offset), value);
-  }
-  static uint32_t Register(uint32_t queue, uint32_t offset) {
-    return hw::kEthTransmit + queue * hw::kEthTransmitStride + offset;
-  }
+  EthernetEnd& tile() { return tile_; }
+  StatusOr<uint32_t> Read(uint32_t address) const { return tile_.Read(address); }
+  Status Write(uint32_t address, uint32_t value) const { return tile_.Write(address, value); }
 
-  DoorbellTarget Unused() const { return {Xy(tile_), abi::kLinkUnusedAddress, 1}; }
+  DoorbellTarget Unused() const { return {tile_xy(), abi::kLinkUnusedAddress, 1}; }
   DoorbellTarget Worker(uint32_t doorbell) const {
     const uint32_t end = abi::LinkEndAddress(place_->end);
     const uint32_t worker = Xy(place_->worker);
@@ -83,7 +65,7 @@ class Side {
             {hw::kNocTargetHigh, target.xy},
             {hw::kNocReturnLow, abi::kLinkReturnAddress + 16 * doorbell},
             {hw::kNocReturnMid, 0},
-            {hw::kNocReturnHigh, Xy(tile_)},
+            {hw::kNocReturnHigh, tile_xy()},
             {hw::kNocPacketTag, 0},
             {hw::kNocControl, kIncrement},
             {hw::kNocLength, hw::kNocAtomicIncrement},
@@ -112,28 +94,27 @@ class Side {
   Status WriteEnd(const abi::LinkEnd& end) const {
     return worker_->Write(abi::LinkEndAddress(place_->end), BytesOf(end));
   }
-  uint32_t tile_xy() const { return Xy(tile_); }
+  uint32_t tile_xy() const { return tile_.xy(); }
   uint32_t worker_xy() const { return Xy(place_->worker); }
 
  private:
-  Side(const LinkPlace& place, hw::Coordinate tile) : place_(&place), tile_(tile) {}
+  Side(const LinkPlace& place, EthernetEnd tile) : place_(&place), tile_(std::move(tile)) {}
 
   const LinkPlace* place_;
-  hw::Coordinate tile_;
-  std::unique_ptr<Window> window_;  // of the Ethernet tile
+  EthernetEnd tile_;
   std::unique_ptr<Window> worker_;
 };
 
 class Connector {
  public:
-  Connector(const Side& a, const Side& b, Clock& clock) : a_(a), b_(b), clock_(clock) {}
+  Connector(Side& a, Side& b) : a_(a), b_(b) {}
 
   Status Connect() {
     RETURN_IF_ERROR(CheckNeighbours(a_, b_));
     RETURN_IF_ERROR(CheckNeighbours(b_, a_));
     RETURN_IF_ERROR(Drain(a_, b_));
     RETURN_IF_ERROR(Drain(b_, a_));
-    for (const Side* side : {&a_, &b_}) {
+    for (Side* side : {&a_, &b_}) {
       RETURN_IF_ERROR(AwaitIncrements(*side));
       RETURN_IF_ERROR(SetDoorbells(*side, [side](uint32_t) { return side->Unused(); }));
       RETURN_IF_ERROR(side->Write(abi::kLinkUnusedAddress, 0));
@@ -179,37 +160,18 @@ class Connector {
     return OkStatus();
   }
 
-  Status Await(const Side& side, absl::FunctionRef<StatusOr<bool>()> done) const {
-    const TimePoint deadline = clock_.Now() + kLinkDeadline;
-    const auto step = [&]() -> StatusOr<bool> {
-      ASSIGN_OR_RETURN(const AdvanceResult result, side.device().Advance(kWaitClocks));
-      return !result.quiescent;
-    };
-    const auto late = [&] { return clock_.Now() >= deadline; };
-    ASSIGN_OR_RETURN(const Waited waited,
-                     WaitUntil(done, step, late, NoTick, Pacing(side.device().info(), clock_)));
-    if (waited == Waited::kDone) return OkStatus();
-    return Annotated(Error(StatusCode::kUnavailable, "the chips do not answer over it"));
-  }
-  Status AwaitQueue(const Side& side, uint32_t queue) const {
-    return Await(side, [&]() -> StatusOr<bool> {
-      ASSIGN_OR_RETURN(const bool busy, side.IsBusy(queue));
-      return !busy;
-    });
+  Status Await(Side& side, absl::FunctionRef<StatusOr<bool>()> done) const {
+    return Annotated(side.tile().Await(kWaitClocks, done));
   }
 
   // Packets of kernels may still be on their way: waits until they have arrived, which a marker behind them shows.
-  Status Drain(const Side& near, const Side& far) const {
+  Status Drain(Side& near, Side& far) const {
     for (const uint32_t queue : {0u, 1u}) {
       const uint32_t at = abi::kLinkMarkerAddress + 16 * queue;
       ASSIGN_OR_RETURN(const uint32_t old, far.Read(at));
-      RETURN_IF_ERROR(AwaitQueue(near, queue));
       RETURN_IF_ERROR(near.Write(at, old + 1));
       RETURN_IF_ERROR(near.Read(at).status());  // it is there
-      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitStart, at));
-      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitSize, 16));
-      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitDestination, at));
-      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitCommand, hw::kEthWriteL1));
+      RETURN_IF_ERROR(Annotated(near.tile().SendBytes(queue, at, at, 16)));
       RETURN_IF_ERROR(Await(near, [&]() -> StatusOr<bool> {
         ASSIGN_OR_RETURN(const uint32_t found, far.Read(at));
         return found == old + 1;
@@ -219,7 +181,7 @@ class Connector {
   }
 
   // Waits until every increment that was fired at the tile has been answered.
-  Status AwaitIncrements(const Side& side) const {
+  Status AwaitIncrements(Side& side) const {
     return Await(side, [&]() -> StatusOr<bool> {
       uint32_t outstanding = 0;
       for (const uint32_t niu : {0u, 1u}) {
@@ -240,14 +202,11 @@ class Connector {
   }
 
   // Fires every doorbell of `far` from the other end. Do its NIUs keep the coordinates of a command?
-  StatusOr<bool> TryDoorbells(const Side& near, const Side& far) const {
+  StatusOr<bool> TryDoorbells(Side& near, Side& far) const {
     for (uint32_t doorbell = 0; doorbell < abi::kLinkDoorbells; ++doorbell) {
       const uint32_t queue = doorbell < abi::kLinkCreditDoorbell ? 0 : 1;
-      RETURN_IF_ERROR(AwaitQueue(near, queue));
-      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitDestination,
-                               abi::LinkDoorbellAddress(doorbell) + hw::kNocCommand));
-      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitData, 1));
-      RETURN_IF_ERROR(near.Put(queue, hw::kEthTransmitCommand, hw::kEthWriteRegister));
+      RETURN_IF_ERROR(Annotated(near.tile().SendRegister(
+          queue, abi::LinkDoorbellAddress(doorbell) + hw::kNocCommand, 1)));
     }
     RETURN_IF_ERROR(Await(near, [&]() -> StatusOr<bool> {
       ASSIGN_OR_RETURN(const uint32_t rung, far.Read(abi::kLinkUnusedAddress));
@@ -285,17 +244,16 @@ class Connector {
     return OkStatus();
   }
 
-  const Side& a_;
-  const Side& b_;
-  Clock& clock_;
+  Side& a_;
+  Side& b_;
 };
 
 }  // namespace
 
 Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock) {
-  ASSIGN_OR_RETURN(const Side side_a, Side::Open(a));
-  ASSIGN_OR_RETURN(const Side side_b, Side::Open(b));
-  return Connector(side_a, side_b, clock).Connect();
+  ASSIGN_OR_RETURN(Side side_a, Side::Open(a, clock));
+  ASSIGN_OR_RETURN(Side side_b, Side::Open(b, clock));
+  return Connector(side_a, side_b).Connect();
 }
 
 }  // namespace ttfd

@@ -29,7 +29,4 @@ struct LinkPlace {
 // elsewhere. UNAVAILABLE: the link does not answer within kLinkDeadline. All name the channels.
 Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock);
 
-// For a command of a transmit queue to be taken, or a doorbell to have rung.
-inline constexpr Duration kLinkDeadline = std::chrono::seconds(1);
-
 }  // namespace ttfd

@@ -62,8 +62,9 @@ TEST_P(NocTest, DramAnswersAtItsPhysicalCoordinatesToo) {
   // Two of the three ports of one bank. The third, (0,11), is in a row of Tensix tiles, whose
   // coordinates ttsim takes for translated ones.
   const hw::Coordinate ports[] = {{0, 0}, {0, 1}};
-  WriteWord(ports[0], 0x5000, 0x77);
+  WriteWord(kTile, kBuffer + 64, 0x77);
   Rv32Asm a;
+  EmitNoc(a, NocWrite(kTile, kBuffer + 64, ports[0], 0x5000, 4));
   EmitNoc(a, NocRead(kTile, ports[1], 0x5000, kBuffer, 4));
   Run(a);
   EXPECT_EQ(ReadWord(kTile, kBuffer), 0x77u);
