@@ -20,11 +20,12 @@ constexpr uint64_t kAnswerClocks = 100;  // between two looks for an answer
 constexpr uint32_t kSlots = 0x58000;  // bytes of a write, one slot for each of the two buffers
 constexpr uint32_t kSlotBytes = hw::kNocMaxPacketBytes + 64;
 constexpr uint32_t kUnmarked = kSlots + 2 * kSlotBytes;  // near: the line that a counter's copy replaces
+constexpr uint32_t kMark = kUnmarked + 16;               // near: the line that shows the arrival of answers
 // Answers end here; behind them the line that shows their arrival.
 constexpr uint32_t kAnswersEnd = hw::kEthLinkFirmware - 64;
 constexpr uint32_t kLine = 16;
-static_assert(kUnmarked + kLine + 2 * kLine + kSlotBytes <= kAnswersEnd && kAnswersEnd % 64 == 0);
-constexpr uint32_t kArrived = kAnswersEnd + kLine - 4;  // its last word
+static_assert(kMark + kLine + 2 * kLine + kSlotBytes <= kAnswersEnd && kAnswersEnd % 64 == 0);
+constexpr uint32_t kArrived = kAnswersEnd;  // its mark
 constexpr uint32_t kNoCopy = ~0u;
 
 constexpr uint32_t Buffer(uint32_t niu, uint32_t buffer) {
@@ -81,15 +82,15 @@ Status RemoteLink::Begin() {
   const std::array<uint32_t, 4> unmarked = {kNoCopy, kNoCopy, kNoCopy, kNoCopy};
   RETURN_IF_ERROR(near_.window().Write(kUnmarked, std::as_bytes(std::span(unmarked))));
   // An answer to a command from before this has another mark.
-  ASSIGN_OR_RETURN(const uint32_t old, near_.Read(kArrived));
-  arrived_mark_ = old + 1;
-  RETURN_IF_ERROR(near_.Write(kArrived, arrived_mark_));
-  RETURN_IF_ERROR(SendBytes(kAnswersEnd, kAnswersEnd, kLine));
+  ASSIGN_OR_RETURN(arrived_mark_, near_.Read(kMark));
+  ++arrived_mark_;
+  RETURN_IF_ERROR(near_.Write(kMark, arrived_mark_));
+  RETURN_IF_ERROR(SendBytes(kMark, kAnswersEnd, kLine));
   RETURN_IF_ERROR(FetchAt(kAcknowledgedLine, kOutstanding, 0, kAnswersEnd));
   ASSIGN_OR_RETURN(acknowledged_, Fetch(kAcknowledgedLine, kAcknowledged, kAnswersEnd));
   ASSIGN_OR_RETURN(answered_, Fetch(kAnsweredLine, kAnswered, kAnswersEnd));
   uint32_t kept = 0;
-  RETURN_IF_ERROR(ReadPart(far_xy_, kAnsweredLine + hw::kNocTargetHigh, MutableBytesOf(kept)));
+  RETURN_IF_ERROR(ReadPart(far_xy_, kAcknowledgedLine + hw::kNocTargetHigh, MutableBytesOf(kept)));
   keeps_coordinates_ = kept == far_xy_;
   return OkStatus();
 }

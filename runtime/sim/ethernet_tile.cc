@@ -43,6 +43,8 @@ void EthernetTile::Reset() {
   ResetNius();
   queues_.Reset();
   arriving_.clear();
+  // Packets to this tile are lost, but the peer's queues take commands again when they have left.
+  if (peer_ != nullptr) peer_->machine().scheduler->At(peer_->queues_.free_at(), [] {});
 }
 
 void EthernetTile::HandOver() {

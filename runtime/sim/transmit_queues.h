@@ -9,6 +9,7 @@
 // with 64 bytes of headers a packet; depth and latch were not measured on silicon.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,8 @@ class TransmitQueues {
   // Packets since the last call, in their order.
   std::vector<LinkPacket> TakeSent() { return std::exchange(sent_, {}); }
   bool has_sent() const { return !sent_.empty(); }
+  // Clock from which every queue takes a command.
+  uint64_t free_at() const { return std::max(queues_[0].ready, queues_[1].ready); }
   void Reset();
 
  private:

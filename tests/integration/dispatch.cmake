@@ -19,6 +19,7 @@ endforeach()
 ttfd_library(NAME linked_cards HDRS ${dispatch_dir}/../support/linked_cards.h SRCS ${dispatch_dir}/../support/linked_cards.cc
   DEPS runtime_card runtime_device_sim runtime_fabric firmware_kernels)
 ttfd_test(NAME link_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/link_test.cc DEPS linked_cards test_device)
+ttfd_test(NAME remote_device_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/remote_device_test.cc DEPS runtime_device_sim runtime_fabric)
 ttfd_test(NAME op_kernels_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/op_attention_test.cc ${dispatch_dir}/op_eltwise_test.cc
        ${dispatch_dir}/op_matmul_test.cc ${dispatch_dir}/op_reduce_test.cc ${dispatch_dir}/op_rows_test.cc ${dispatch_dir}/op_cost_test.cc
   DEPS runtime_card test_device firmware_kernels firmware_ops)
