@@ -81,7 +81,7 @@ class DaemonMain {
   std::string CardText() const;
   // Does the host not translate what the card sends?
   bool ReachesAllMemory() const { return IsCard() && !device().info().iommu; }
-  Device& device() const { return *devices_.front(); }
+  Device& device() const { return *opened_.devices.front(); }
   bool IsCard() const { return device().info().backend == "kmd"; }
   std::vector<std::string> Warnings() const;
   void WaitForStop();
@@ -105,7 +105,7 @@ class DaemonMain {
   RoleCpuClock work_clock_;  // of a device that runs on the device thread
   Debugging debugging_;
   std::unique_ptr<UserNames> user_names_;
-  std::vector<std::unique_ptr<Device>> devices_;  // the first is served
+  OpenedDevices opened_;  // the first is served
   std::unique_ptr<Daemon> core_;
   std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
   std::unique_ptr<UnixListener> listener_;
@@ -193,8 +193,12 @@ StatusOr<std::unique_ptr<FirmwareCard>> DaemonMain::OpenCard() {
   options.boot_timeout = milliseconds(options_.device.boot_ms);
   options.record_path = options_.device.record_path;
   debugging_.clock = &device_clock_;
-  ASSIGN_OR_RETURN(devices_,
-                   OpenDevices(options_.device.device, system_, HostBytes(options), &debugging_));
+  std::vector<ChipId> remote_chips;
+  for (const std::string& name : options_.device.remote_chips) {
+    ASSIGN_OR_RETURN(remote_chips.emplace_back(), ParseChipId(name));
+  }
+  ASSIGN_OR_RETURN(opened_, OpenDevices(options_.device.device, system_, HostBytes(options),
+                                        remote_chips, &debugging_));
   if (debugging_.server != nullptr) {
     // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
     debugging_.server->Admit(false);
@@ -254,8 +258,9 @@ DaemonOptions DaemonMain::CoreOptions() {
 
 DeviceReading DaemonMain::ReadDevices() {
   DeviceReading reading{device().ReadHealth(), ReadLinks(device()), {}};
-  for (size_t i = 1; i < devices_.size(); ++i) {
-    reading.unserved.push_back({devices_[i]->info(), ReadLinks(*devices_[i])});
+  for (size_t i = 1; i < opened_.devices.size(); ++i) {
+    Device& other = *opened_.devices[i];
+    reading.unserved.push_back({other.info(), ReadLinks(other), opened_.behind[i]});
   }
   return reading;
 }

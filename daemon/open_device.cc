@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "daemon/options.h"
+#include "runtime/base/log.h"
 #include "runtime/device/kmd/kmd_device.h"
 #include "runtime/device/kmd/pci.h"
 #include "runtime/device/ttsim/ttsim_device.h"
@@ -54,10 +55,12 @@ DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files) {
                               : fmt::format("auto: the first of {} cards", numbers.size())};
 }
 
-StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(std::string_view text,
-                                                           const kmd::System& system,
-                                                           uint64_t host_bytes,
-                                                           Debugging* debugging) {
+namespace {
+
+StatusOr<std::vector<std::unique_ptr<Device>>> OpenPorts(std::string_view text,
+                                                         const kmd::System& system,
+                                                         uint64_t host_bytes,
+                                                         Debugging* debugging) {
   std::vector<std::unique_ptr<Device>> devices;
   if (After("ttsim", text)) {
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(text));
@@ -71,6 +74,24 @@ StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(std::string_view text
   }
   ASSIGN_OR_RETURN(const SimOptions options, ParseSimOptions(text));
   return OpenSimDevices(options, debugging);
+}
+
+}  // namespace
+
+StatusOr<OpenedDevices> OpenDevices(std::string_view text, const kmd::System& system,
+                                    uint64_t host_bytes, std::span<const ChipId> remote_chips,
+                                    Debugging* debugging) {
+  ASSIGN_OR_RETURN(auto ports, OpenPorts(text, system, host_bytes, debugging));
+  OpenedDevices opened;
+  for (auto& port : ports) opened.devices.push_back(std::move(port));
+  opened.behind.resize(opened.devices.size());
+  RemoteChips remote = FindRemoteChips(opened.devices, remote_chips, SteadyClock());
+  for (const std::string& left_out : remote.left_out) LogInfo("{}", left_out);
+  for (RemoteChips::Chip& chip : remote.chips) {
+    opened.devices.push_back(std::move(chip.device));
+    opened.behind.emplace_back(chip.behind);
+  }
+  return opened;
 }
 
 }  // namespace ttfd

@@ -1,13 +1,18 @@
-// The daemon's card, from the text of --device: the one place that knows every backend.
+// The daemon's card, from the text of --device: the one place that opens every backend.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/device/device.h"
 #include "runtime/device/kmd/system.h"
 #include "runtime/device/sim/sim_device.h"
+#include "runtime/fabric/discovery.h"
 
 namespace ttfd {
 
@@ -23,11 +28,18 @@ struct DeviceChoice {
 // PCI bus, whose opening says why it has no node; without one, the device model. Any other text is its own choice.
 DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files);
 
+// Devices of a daemon: those with ports, then the chips behind links of these.
+struct OpenedDevices {
+  std::vector<std::shared_ptr<Device>> devices;
+  // By device: the index of the neighbour through which it is reached; none: it has a port.
+  std::vector<std::optional<uint32_t>> behind;
+};
+
 // `text` is that of a choice. `system`: through which a card is reached. `host_bytes`: of host memory, which a card
 // needs to have pinned. `debugging`: as for OpenSimDevice; nothing else can be debugged.
-StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(std::string_view text,
-                                                           const kmd::System& system,
-                                                           uint64_t host_bytes,
-                                                           Debugging* debugging);
+// `remote_chips`: of other hosts that may be driven (FindRemoteChips).
+StatusOr<OpenedDevices> OpenDevices(std::string_view text, const kmd::System& system,
+                                    uint64_t host_bytes, std::span<const ChipId> remote_chips,
+                                    Debugging* debugging);
 
 }  // namespace ttfd

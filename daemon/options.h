@@ -40,7 +40,9 @@ inline constexpr char kAutoDevice[] = "auto";
 struct DeviceOptions {
   std::string device = kAutoDevice;
   bool share_without_iommu = false;  // may several users submit to a card without one?
-  uint32_t boot_ms = 10'000;         // each wait of the boot
+  // Chips at the end of a cable that may be driven, as for ParseChipId: they may be another host's.
+  std::vector<std::string> remote_chips;
+  uint32_t boot_ms = 10'000;  // each wait of the boot
   uint32_t issue_ring_bytes = 4 << 20;
   uint32_t completion_ring_pages = 1024;
   std::string record_path;  // capture of the record stream; command line only

@@ -170,6 +170,7 @@ std::vector<Key> ServingKeys(Options* to) {
       Number("tls", "keepalive_ms", &to->tls.keepalive_ms, 100, kDayMs),
       Text("device", "device", &device.device),
       Flag("device", "share_without_iommu", &device.share_without_iommu),
+      Names("device", "remote_chips", &device.remote_chips),
       Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
       Number("device", "issue_ring_bytes", &device.issue_ring_bytes, 4 * kMiB, 256 * kMiB),
       Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),

@@ -32,6 +32,10 @@ int Complain(const Status& status, int code) {
 Status Check(Invocation* invocation) {
   RETURN_IF_ERROR(Annotate(CheckDeviceText(invocation->options.device.device),
                            invocation->origins.Where("device.device")));
+  for (const std::string& name : invocation->options.device.remote_chips) {
+    RETURN_IF_ERROR(
+        Annotate(ParseChipId(name).status(), invocation->origins.Where("device.remote_chips")));
+  }
   return CheckConfiguration(invocation->origins, invocation->state_folders, &invocation->options);
 }
 

@@ -6,20 +6,32 @@
 namespace ttfd::cli {
 namespace {
 
-// "board 0x4000000001, ASIC 0x1, channel 3"
-std::string PeerText(const std::optional<client::LinkPeer>& peer) {
+// "1.3", or, of a chip that the daemon does not have, "0x40000000001:0x1, channel 3".
+std::string PeerText(const std::optional<client::LinkPeer>& peer,
+                     const std::vector<client::DeviceInfo>& devices) {
   if (!peer) return "-";
-  return fmt::format("board {:#x}, ASIC {:#x}, channel {}", peer->board, peer->asic, peer->channel);
+  if (const std::optional<uint32_t> device = PeerDevice(*peer, devices)) {
+    return fmt::format("{}.{}", *device, peer->channel);
+  }
+  return fmt::format("{:#x}:{:#x}, channel {}", peer->board, peer->asic, peer->channel);
 }
 
 }  // namespace
+
+std::optional<uint32_t> PeerDevice(const client::LinkPeer& peer,
+                                   const std::vector<client::DeviceInfo>& devices) {
+  for (const client::DeviceInfo& device : devices) {
+    if (device.board_id == peer.board && device.asic_id == peer.asic) return device.index;
+  }
+  return std::nullopt;
+}
 
 std::vector<std::vector<std::string>> LinkRows(const std::vector<client::DeviceInfo>& devices) {
   std::vector<std::vector<std::string>> rows = {{"LINK", "STATE", "PEER", "RETRAINS", "FIRMWARE"}};
   for (const client::DeviceInfo& device : devices) {
     for (const client::EthernetLink& link : device.links) {
       rows.push_back({fmt::format("{}.{}", device.index, link.channel),
-                      client::LinkStateName(link.state), PeerText(link.peer),
+                      client::LinkStateName(link.state), PeerText(link.peer, devices),
                       std::to_string(link.retrains),
                       link.firmware_version.empty() ? "-" : link.firmware_version});
     }
@@ -27,11 +39,15 @@ std::vector<std::vector<std::string>> LinkRows(const std::vector<client::DeviceI
   return rows;
 }
 
-Json LinkJson(const client::EthernetLink& link) {
+Json LinkJson(const client::EthernetLink& link, const std::vector<client::DeviceInfo>& devices) {
   Json peer = nullptr;
   if (link.peer) {
-    peer = {
-        {"board", link.peer->board}, {"asic", link.peer->asic}, {"channel", link.peer->channel}};
+    const std::optional<uint32_t> device = PeerDevice(*link.peer, devices);
+    peer = {{"device", device ? Json(*device) : Json(nullptr)},
+            {"board", link.peer->board},
+            {"asic", link.peer->asic},
+            {"asic_location", link.peer->asic_location},
+            {"channel", link.peer->channel}};
   }
   return {{"channel", link.channel},
           {"state", client::LinkStateName(link.state)},

@@ -1,6 +1,8 @@
 // Ethernet links as rows of a table and as JSON.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,11 @@ namespace ttfd::cli {
 // Rows for all devices, under a header: "0.3" is channel 3 of device 0.
 std::vector<std::vector<std::string>> LinkRows(const std::vector<client::DeviceInfo>& devices);
 
-Json LinkJson(const client::EthernetLink& link);
+// `devices`: all of the daemon, among which the peer is looked for.
+Json LinkJson(const client::EthernetLink& link, const std::vector<client::DeviceInfo>& devices);
+
+// Index of the device at the other end of a link; none: the daemon does not have it.
+std::optional<uint32_t> PeerDevice(const client::LinkPeer& peer,
+                                   const std::vector<client::DeviceInfo>& devices);
 
 }  // namespace ttfd::cli

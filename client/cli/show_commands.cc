@@ -28,7 +28,13 @@ Json BankJson(const client::DramBank& bank) {
           {"nearest_worker", CoordinateJson(bank.nearest_worker)}};
 }
 
-Json DeviceJson(const DeviceInfo& device) {
+Json LinksJson(const DeviceInfo& device, const std::vector<DeviceInfo>& devices) {
+  return JsonList(device.links,
+                  [&](const client::EthernetLink& link) { return LinkJson(link, devices); });
+}
+
+// `devices`: all of the daemon.
+Json DeviceJson(const DeviceInfo& device, const std::vector<DeviceInfo>& devices) {
   return {{"index", device.index},
           {"board", device.board},
           {"backend", client::BackendName(device.backend)},
@@ -53,12 +59,19 @@ Json DeviceJson(const DeviceInfo& device) {
           {"worker_x", device.worker_x},
           {"worker_y", device.worker_y},
           {"banks", JsonList(device.banks, BankJson)},
-          {"links", JsonList(device.links, LinkJson)}};
+          {"links", LinksJson(device, devices)},
+          {"board_id", device.board_id},
+          {"asic_id", device.asic_id},
+          {"behind", JsonOf(device.behind)}};
+}
+
+Json DevicesJson(const std::vector<DeviceInfo>& devices) {
+  return JsonList(devices, [&](const DeviceInfo& device) { return DeviceJson(device, devices); });
 }
 
 void PrintDevices(const std::vector<DeviceInfo>& devices) {
   std::vector<std::vector<std::string>> rows = {
-      {"DEVICE", "BOARD", "BACKEND", "WORKERS", "DRAM", "L1/WORKER", "CLOCK", "IOMMU"}};
+      {"DEVICE", "BOARD", "BACKEND", "PORT", "WORKERS", "DRAM", "L1/WORKER", "CLOCK", "IOMMU"}};
   for (const DeviceInfo& device : devices) {
     // A model has no clock rate and no IOMMU of its own.
     const bool model =
@@ -66,6 +79,7 @@ void PrintDevices(const std::vector<DeviceInfo>& devices) {
     const auto of_card = [model](const std::string& text) { return model ? "-" : text; };
     rows.push_back(
         {std::to_string(device.index), device.board, client::BackendName(device.backend),
+         device.behind ? fmt::format("link of {}", *device.behind) : "PCIe",
          device.grid_x == 0 ? "not served" : fmt::format("{}x{}", device.grid_x, device.grid_y),
          Bytes(device.dram_banks * device.dram_bank_bytes), Bytes(device.l1_bytes),
          of_card(fmt::format("{} MHz", device.clock_hz / 1'000'000)),
@@ -140,7 +154,7 @@ Json StatusJson(const client::DaemonStatus& status) {
           {"warnings", status.warnings},
           {"card", CardJson(status.card)},
           {"reading_age_ms", JsonOf(status.reading_age_ms)},
-          {"devices", JsonList(status.devices, DeviceJson)},
+          {"devices", DevicesJson(status.devices)},
           {"memory", JsonList(status.memory, MemoryJson)},
           {"hardware_queues", JsonList(status.hardware_queues, HardwareQueueJson)},
           {"harts", JsonList(status.harts, HartJson)}};
@@ -256,8 +270,8 @@ void PrintStatusText(const client::DaemonStatus& status) {
 
 Json LinksJson(const client::DaemonStatus& status) {
   return {{"reading_age_ms", JsonOf(status.reading_age_ms)},
-          {"devices", JsonList(status.devices, [](const DeviceInfo& device) {
-             return Json{{"index", device.index}, {"links", JsonList(device.links, LinkJson)}};
+          {"devices", JsonList(status.devices, [&status](const DeviceInfo& device) {
+             return Json{{"index", device.index}, {"links", LinksJson(device, status.devices)}};
            })}};
 }
 
@@ -349,7 +363,7 @@ int ShowDevices(const Common& common) {
     return Fail(devices.status());
   }
   if (common.json) {
-    PrintJson({{"devices", JsonList(*devices, DeviceJson)}});
+    PrintJson({{"devices", DevicesJson(*devices)}});
   } else {
     PrintDevices(*devices);
   }

@@ -41,6 +41,7 @@ struct DeviceReading {
   struct Unserved {
     DeviceInfo info;
     std::vector<LinkStatus> links;
+    std::optional<uint32_t> behind;  // as in DeviceReply
   };
   std::vector<Unserved> unserved;
 };

@@ -73,6 +73,8 @@ struct DeviceReply {
   DeviceInfo info;
   CardDescription card;
   std::vector<LinkStatus> links;  // in a StatusReply only
+  std::optional<uint32_t>
+      behind;  // index of the neighbour through whose link it is reached; none: it has a port
 };
 
 struct WelcomeReply {

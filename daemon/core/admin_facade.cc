@@ -23,7 +23,8 @@ void AdminFacade::SetCard(const CardResources& card) { card_ = &card; }
 
 DevicesReply AdminFacade::ListDevices() {
   if (card_ == nullptr) return {{}, parts_.sessions.limits()};
-  return {{{0, parts_.executor.device_info(), card_->description, {}}}, parts_.sessions.limits()};
+  return {{{0, parts_.executor.device_info(), card_->description, {}, {}}},
+          parts_.sessions.limits()};
 }
 
 StatusReply AdminFacade::GetStatus() {
@@ -47,7 +48,7 @@ StatusReply AdminFacade::GetStatus() {
   for (DeviceReply& device : status.devices) device.links = status.card.device.links;
   for (const DeviceReading::Unserved& other : status.card.device.unserved) {
     const auto index = static_cast<uint32_t>(status.devices.size());
-    status.devices.push_back({index, other.info, {}, other.links});
+    status.devices.push_back({index, other.info, {}, other.links, other.behind});
   }
   status.sessions = static_cast<uint32_t>(parts_.sessions.size());
   parts_.health.Describe(parts_.drain.active(), stats.launches, &status);

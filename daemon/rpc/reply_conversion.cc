@@ -72,6 +72,7 @@ void ToProto(const LinkStatus& from, v1::EthernetLink* to) {
   to->mutable_peer()->set_board(from.peer->board);
   to->mutable_peer()->set_asic(from.peer->asic);
   to->mutable_peer()->set_channel(from.peer->channel);
+  to->mutable_peer()->set_asic_location(from.peer->location);
 }
 
 }  // namespace
@@ -106,6 +107,9 @@ void ToProto(const DeviceReply& from, v1::Device* to) {
     ToProto(bank.nearest_worker, added->mutable_nearest_worker());
   }
   for (const LinkStatus& link : from.links) ToProto(link, to->add_links());
+  to->set_board_id(from.info.id.board);
+  to->set_asic_id(from.info.id.asic);
+  if (from.behind) to->set_behind(*from.behind);
 }
 
 v1::Priority ToProto(Priority from) {

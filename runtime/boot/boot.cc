@@ -10,6 +10,7 @@
 
 #include "runtime/abi/boot_block.h"
 #include "runtime/abi/hart_status.h"
+#include "runtime/abi/host_queue.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/boot/hart_state.h"
 #include "runtime/hw/noc.h"
@@ -136,6 +137,11 @@ class Bootstrap {
       // An empty slot is a zero slot. The hart that reads them is held.
       const std::vector<std::byte> empty(plan.block.fetch_queue_entries * sizeof(uint16_t));
       RETURN_IF_ERROR(window.Write(plan.block.fetch_queue_address, empty));
+      // Pointers and counts of the boot before.
+      const std::vector<std::byte> head(abi::kIssueRingOffset);
+      if (plan.host_queue_address != 0) {
+        RETURN_IF_ERROR(window.Write(plan.host_queue_address, head));
+      }
     }
     for (const auto& [hart, image] : load.images) {
       RETURN_IF_ERROR(window.Write(abi::kFirmwareAddress[hart], image));

@@ -59,7 +59,8 @@ Status CheckFits(const char* tile, uint64_t end) {
                          end - kRingsAddress, hw::kL1Bytes - kRingsAddress);
 }
 
-Status PlaceRings(const RingSizes& sizes, uint64_t host_memory, abi::BootBlock& block) {
+// Places the memory that the dispatch harts take for the host's.
+Status PlaceHostQueue(const RingSizes& sizes, uint64_t host_memory, abi::BootBlock& block) {
   const auto low = [](uint64_t address) { return static_cast<uint32_t>(address); };
   const auto high = [](uint64_t address) { return static_cast<uint32_t>(address >> 32); };
   const uint64_t last = host_memory + HostQueueBytes(sizes) - 1;
@@ -79,7 +80,11 @@ Status PlaceRings(const RingSizes& sizes, uint64_t host_memory, abi::BootBlock& 
   block.completion_ring_pages = sizes.completion_ring_pages;
   block.completion_pointer_low = low(pointer);
   block.completion_pointer_high = high(pointer);
+  return OkStatus();
+}
 
+// Places the rings on the tiles. `host_queue`: also the host's memory, on the prefetch tile; where it begins.
+Status PlaceRings(const RingSizes& sizes, uint32_t* host_queue, abi::BootBlock& block) {
   block.fetch_queue_address = kRingsAddress;
   block.fetch_queue_entries = sizes.fetch_queue_entries;
   block.command_ring_address =
@@ -89,8 +94,12 @@ Status PlaceRings(const RingSizes& sizes, uint64_t host_memory, abi::BootBlock& 
   block.scratch_bytes = sizes.scratch_bytes;
   block.ringbuffer_address = block.scratch_address + sizes.scratch_bytes;
   block.ringbuffer_bytes = sizes.ringbuffer_bytes;
-  RETURN_IF_ERROR(
-      CheckFits("prefetch", uint64_t{block.ringbuffer_address} + sizes.ringbuffer_bytes));
+  uint64_t end = uint64_t{block.ringbuffer_address} + sizes.ringbuffer_bytes;
+  if (host_queue != nullptr) {
+    *host_queue = static_cast<uint32_t>(AlignUp<uint64_t>(end, abi::kCompletionPageBytes));
+    end = *host_queue + HostQueueBytes(sizes);
+  }
+  RETURN_IF_ERROR(CheckFits("prefetch", end));
 
   block.dispatch_ring_address = kRingsAddress;
   block.dispatch_ring_pages = sizes.dispatch_ring_pages;
@@ -147,7 +156,7 @@ uint64_t HostQueueBytes(const RingSizes& sizes) {
 }
 
 StatusOr<BootPlan> PlanBoot(const DeviceInfo& info, const RingSizes& sizes, uint32_t hardware_queue,
-                            uint64_t host_memory) {
+                            std::optional<uint64_t> host_memory) {
   RETURN_IF_ERROR(CheckSizes(sizes));
   if (hardware_queue >= abi::kMaxHardwareQueues) {
     return InvalidArgument("hardware queue {}; there are {}", hardware_queue,
@@ -176,12 +185,13 @@ StatusOr<BootPlan> PlanBoot(const DeviceInfo& info, const RingSizes& sizes, uint
   block.hardware_queue = hardware_queue;
   block.prefetch_xy = Xy(plan.prefetch_tile);
   block.dispatch_xy = Xy(plan.dispatch_tile);
-  block.pcie_xy = Xy(hw::kPcieTranslated);
+  block.pcie_xy = host_memory ? Xy(hw::kPcieTranslated) : block.prefetch_xy;
   block.worker_start_xy = Xy(plan.worker_start);
   block.worker_end_xy = Xy(plan.worker_end);
   block.worker_count = static_cast<uint32_t>(plan.worker_columns.size()) * hw::kTensixRows;
   block.first_worker_stream = abi::kFirstWorkerStream;
-  RETURN_IF_ERROR(PlaceRings(sizes, host_memory, block));
+  RETURN_IF_ERROR(PlaceRings(sizes, host_memory ? nullptr : &plan.host_queue_address, block));
+  RETURN_IF_ERROR(PlaceHostQueue(sizes, host_memory.value_or(plan.host_queue_address), block));
   RETURN_IF_ERROR(FillBanks(info, plan, plan.banks));
   return plan;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct BootPlan {
   hw::Coordinate prefetch_tile;
   hw::Coordinate dispatch_tile;
   uint32_t max_entry_bytes = 0;
+  uint32_t host_queue_address =
+      0;                   // of the queue in the L1 of the prefetch tile; 0: in host memory
   abi::BootBlock block{};  // without role and own_xy
   abi::BankTable banks{};
 
@@ -52,8 +55,9 @@ uint64_t HostQueueBytes(const RingSizes& sizes);
 // Workers are all Tensix columns but the last translated one; that one is the pool of dispatch
 // tiles, two to a hardware queue, prefetcher above dispatcher. INVALID_ARGUMENT where the sizes are
 // not usable, FAILED_PRECONDITION where the card is not. `host_memory`: NoC address of the queue's
-// host memory, which crosses no multiple of 4 GiB.
+// host memory, which crosses no multiple of 4 GiB; none: the card reaches no host memory, and its
+// dispatch harts use L1 of the prefetch tile in its place (HostBridge).
 StatusOr<BootPlan> PlanBoot(const DeviceInfo& info, const RingSizes& sizes, uint32_t hardware_queue,
-                            uint64_t host_memory);
+                            std::optional<uint64_t> host_memory);
 
 }  // namespace ttfd

@@ -9,6 +9,14 @@
 #include "runtime/command/control_encoder.h"
 
 namespace ttfd {
+namespace {
+
+MutableByteSpan CompletionRing(HostMemory& memory, const RingSizes& rings) {
+  return memory.bytes().subspan(CompletionRingOffset(rings),
+                                size_t{rings.completion_ring_pages} * abi::kCompletionPageBytes);
+}
+
+}  // namespace
 
 StatusOr<std::unique_ptr<CardLink>> CardLink::Open(Device& device, Clock& clock,
                                                    const BootPlan& plan, HostMemory& host_memory,
@@ -38,11 +46,13 @@ CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
              plan.block.fetch_queue_address, plan.block.fetch_queue_entries),
       completions_(host_memory.bytes().subspan(abi::kCompletionPointerOffset,
                                                sizeof(abi::CompletionPointer)),
-                   host_memory.bytes().subspan(
-                       CompletionRingOffset(settings.rings),
-                       size_t{settings.rings.completion_ring_pages} * abi::kCompletionPageBytes),
-                   *dispatch_),
-      go_counts_(host_memory.bytes().subspan(abi::kGoCountsOffset, sizeof(abi::GoCounts))) {}
+                   CompletionRing(host_memory, settings.rings), *dispatch_),
+      go_counts_(host_memory.bytes().subspan(abi::kGoCountsOffset, sizeof(abi::GoCounts))) {
+  if (plan.host_queue_address != 0) {
+    bridge_.emplace(*prefetch_, plan.host_queue_address, host_memory.bytes(),
+                    CompletionRing(host_memory, settings.rings));
+  }
+}
 
 bool CardLink::Fits(std::initializer_list<const RecordBatch*> batches, uint32_t events) const {
   IssueRing::Space space = ring_.space();
@@ -102,6 +112,7 @@ Status CardLink::Announce(bool stall) {
     const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock_.Now() - start_);
     capture_->Append(hardware_queue_, static_cast<uint64_t>(since.count()), entry.bytes);
   }
+  if (bridge_.has_value()) RETURN_IF_ERROR(bridge_->Send(entry.bytes));
   return fetch_.Push(entry.number, static_cast<uint32_t>(entry.bytes.size()), stall);
 }
 

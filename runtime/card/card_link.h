@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -15,6 +16,7 @@
 #include "runtime/queue/completion_queue.h"
 #include "runtime/queue/fetch_queue.h"
 #include "runtime/queue/go_counts.h"
+#include "runtime/queue/host_bridge.h"
 #include "runtime/queue/issue_ring.h"
 
 namespace ttfd {
@@ -42,6 +44,8 @@ class CardLink {
   Status Commit(const RecordBatch& batch);
   // Announces the open entry, if there is one.
   Status Flush() { return Announce(false); }
+  // Has what the card has published in host memory, which takes something where the card does not reach that.
+  Status Fetch() { return bridge_.has_value() ? bridge_->Fetch() : OkStatus(); }
   // Frees the entries that the prefetcher has published as taken.
   void FreeFetched() { ring_.FreeBelow(fetch_.entries_fetched()); }
 
@@ -65,6 +69,7 @@ class CardLink {
   const TimePoint start_;
   const std::unique_ptr<Window> prefetch_;
   const std::unique_ptr<Window> dispatch_;
+  std::optional<HostBridge> bridge_;  // none: the card reaches host memory
   IssueRing ring_;
   FetchQueue fetch_;
   CompletionQueue completions_;

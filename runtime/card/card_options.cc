@@ -1,5 +1,7 @@
 #include "runtime/card/card_options.h"
 
+#include <algorithm>
+
 #include "runtime/base/bits.h"
 #include "runtime/command/route.h"
 
@@ -16,6 +18,15 @@ RingSizes RingsOf(const CardOptions& options) {
   sizes.dispatch_ring_pages = options.dispatch_ring_pages;
   sizes.dispatch_s_ring_pages = options.dispatch_s_ring_pages;
   return sizes;
+}
+
+CardOptions OptionsFor(const Device& device, CardOptions options) {
+  constexpr uint32_t kIssueRingBytes = 336 * 1024;
+  constexpr uint32_t kCompletionPages = 64;
+  if (device.reaches_host_memory()) return options;
+  options.issue_ring_bytes = std::min(options.issue_ring_bytes, kIssueRingBytes);
+  options.completion_ring_pages = std::min(options.completion_ring_pages, kCompletionPages);
+  return options;
 }
 
 uint64_t HostBytes(const CardOptions& options) {

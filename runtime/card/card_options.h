@@ -26,6 +26,10 @@ struct CardOptions {
 
 RingSizes RingsOf(const CardOptions& options);
 
+// The options with rings that are small enough for a card that does not reach host memory: at most 336 KiB of entries
+// and 64 completion pages. Others stay as they are.
+CardOptions OptionsFor(const Device& device, CardOptions options);
+
 // Host memory that a boot allocates of the device, in bytes: whole pages for each hardware queue.
 uint64_t HostBytes(const CardOptions& options);
 

@@ -235,6 +235,7 @@ StatusOr<uint32_t> CardQueue::CollectIndependent() {
 }
 
 StatusOr<uint32_t> CardQueue::Collect() {
+  if (!idle() || !settled()) RETURN_IF_ERROR(link->Fetch());
   CompletionQueue& completions = link->completions();
   uint32_t records = 0;
   for (;;) {

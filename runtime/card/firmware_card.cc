@@ -21,6 +21,8 @@ namespace {
 
 // Device time between two polls of the completion ring: a completion is seen soon while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
+// The first, where a look takes the card's time as well; each of a poll is twice the one before, up to kSliceClocks.
+constexpr uint64_t kFirstBridgedSliceClocks = 100;
 constexpr uint64_t kCheckedBankBytes = 4096;  // at the end of each bank, after a boot
 
 // Selects `part` of each embedded image.
@@ -70,6 +72,11 @@ CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   return card;
 }
 
+// Where the dispatch harts look for host memory, as for PlanBoot.
+std::optional<uint64_t> HostQueueAt(const Device& device, uint64_t noc_address) {
+  return device.reaches_host_memory() ? std::optional(noc_address) : std::nullopt;
+}
+
 CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans) {
   CardGeometry::DispatchTiles tiles;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
@@ -88,13 +95,15 @@ StatusOr<std::unique_ptr<FirmwareCard>> FirmwareCard::Create(Device& device, Clo
 }
 
 StatusOr<std::unique_ptr<FirmwareCard>> FirmwareCard::Create(Device& device, Clock& clock,
-                                                             const CardOptions& options,
+                                                             const CardOptions& wanted,
                                                              const FirmwareSet& firmware,
                                                              const FirmwareSet& names) {
+  const CardOptions options = OptionsFor(device, wanted);
   // Checks sizes and card; the addresses of the host memory are filled in at boot.
   Plans plans;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    ASSIGN_OR_RETURN(plans[queue], PlanBoot(device.info(), RingsOf(options), queue, 0));
+    ASSIGN_OR_RETURN(plans[queue], PlanBoot(device.info(), RingsOf(options), queue,
+                                            HostQueueAt(device, /*noc_address=*/0)));
   }
   RETURN_IF_ERROR(CheckFirmware(firmware));
   std::unique_ptr<FirmwareCard> card(
@@ -142,7 +151,8 @@ Status FirmwareCard::PlaceRings() {
       ASSIGN_OR_RETURN(host_memory_[queue], device_.AllocateHostMemory(HostQueueBytes(rings)));
     }
     ASSIGN_OR_RETURN(plans_[queue],
-                     PlanBoot(device_.info(), rings, queue, host_memory_[queue]->noc_address()));
+                     PlanBoot(device_.info(), rings, queue,
+                              HostQueueAt(device_, host_memory_[queue]->noc_address())));
   }
   return OkStatus();
 }
@@ -365,10 +375,12 @@ Status FirmwareCard::PollCard(absl::FunctionRef<bool()> interrupted) {
   RETURN_IF_ERROR(Collect().status());
   // Where the card comes back for completions alone, the caller has other things to see to meanwhile.
   uint64_t left = device_.info().reports_quiescence ? options_.advance_clocks : kSliceClocks;
+  uint64_t slice = device_.reaches_host_memory() ? kSliceClocks : kFirstBridgedSliceClocks;
   while (progress_ == before && left > 0 && !(settled() && idle())) {
-    const uint64_t slice = std::min(left, kSliceClocks);
+    slice = std::min(left, slice);
     left -= slice;
     ASSIGN_OR_RETURN(const bool can_move, Step(slice));
+    slice = std::min(2 * slice, kSliceClocks);
     if (!can_move) return CheckHang();
     if (prints_.active()) {
       ASSIGN_OR_RETURN(const bool printed, prints_.DrainIfDue());

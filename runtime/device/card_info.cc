@@ -96,6 +96,13 @@ StatusOr<DeviceInfo> ReadCardInfo(const Telemetry& telemetry, Window& arc) {
   }
   ASSIGN_OR_RETURN(const uint32_t board, read(hw::kTagBoardIdHigh, 0));
   info.board = BoardName(board);
+  const auto read_id = [&](uint32_t high, uint32_t low) -> StatusOr<uint64_t> {
+    ASSIGN_OR_RETURN(const uint64_t high_word, read(high, 0));
+    ASSIGN_OR_RETURN(const uint32_t low_word, read(low, 0));
+    return high_word << 32 | low_word;
+  };
+  ASSIGN_OR_RETURN(info.id.board, read_id(hw::kTagBoardIdHigh, hw::kTagBoardIdLow));
+  ASSIGN_OR_RETURN(info.id.asic, read_id(hw::kTagAsicIdHigh, hw::kTagAsicIdLow));
   const int count = std::popcount(columns);  // packed to the left by translation
   info.tensix_columns.assign(hw::kTensixColumnX, hw::kTensixColumnX + count);
   FillDramPorts(banks, columns, &info);

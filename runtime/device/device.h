@@ -30,9 +30,17 @@ inline Status NoTick() { return OkStatus(); }
 // the whole chip (Device::ResetChip).
 enum class ResetStrength { kHarts, kChip };
 
+// The chip as its telemetry and its neighbours name it.
+struct ChipId {
+  uint64_t board = 0;  // 0: not reported
+  uint64_t asic = 0;   // 0: not reported
+  bool operator==(const ChipId&) const = default;
+};
+
 // Read from the card once; constant afterwards.
 struct DeviceInfo {
-  std::string board;    // "p100a", "p150"
+  std::string board;  // "p100a", "p150"
+  ChipId id;
   std::string backend;  // "embedded", "ttsim", "kmd"
   std::vector<uint32_t>
       tensix_columns;  // translated x of the usable Tensix columns, ascending; rows are y 2..11
@@ -101,6 +109,9 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
   virtual StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) = 0;
+  // Can the chip access memory of AllocateHostMemory? Where it cannot, that is memory of this process alone, and its
+  // NoC address is 0.
+  virtual bool reaches_host_memory() const { return true; }
   // Zeroed, 4 KiB aligned. Must not outlive the device.
   virtual StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) = 0;
   // Holds every hart in reset and forgets a fault. Windows and host memory stay valid; DRAM and L1
@@ -114,6 +125,9 @@ class Device {
   virtual Status ResetChip(Clock& /*clock*/, Tick /*tick*/) {
     return Error(StatusCode::kUnimplemented, "this backend resets no chip");
   }
+  // Calls of Reset and ResetChip so far, those that failed among them. After one nothing is known of the chip's
+  // registers.
+  virtual uint64_t resets() const { return 0; }
   // Has all harts of these tiles (translated), in place of those named before, held when this process ends in whatever
   // way. Does nothing where no driver outlives the process.
   virtual Status HoldOnExit(std::span<const hw::Coordinate> /*tiles*/) { return OkStatus(); }

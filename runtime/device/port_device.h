@@ -35,6 +35,7 @@ class PortDevice final : public Device {
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   Status Reset() override;
+  uint64_t resets() const override { return resets_; }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return port_->Advance(clocks); }
   std::optional<DeviceFault> fault() const override { return port_->fault(); }
   std::optional<EngineWait> WaitOf(hw::Coordinate tile, uint32_t hart) const override {
@@ -75,6 +76,7 @@ class PortDevice final : public Device {
   DeviceInfo info_;
   std::array<Slot, kSlots> slots_{};
   uint64_t uses_ = 0;
+  uint64_t resets_ = 0;
   std::array<PortHostMemory*, hw::kIatuRegions> regions_{};  // one allocation a region; null: free
 };
 

@@ -27,8 +27,8 @@ StatusOr<EthernetEnd> EthernetEnd::Open(Device& device, uint32_t channel, std::s
   if (found == channels.end()) {
     return InvalidArgument("{}: the chip has no Ethernet channel {}", name, channel);
   }
-  const hw::Coordinate at = {
-      hw::kEthTranslatedX + static_cast<uint32_t>(found - channels.begin()), hw::kEthTranslatedY};
+  const hw::Coordinate at = {hw::kEthTranslatedX + static_cast<uint32_t>(found - channels.begin()),
+                             hw::kEthTranslatedY};
   EthernetEnd end(device, hw::NocXy(at.x, at.y), std::move(name), clock);
   ASSIGN_OR_RETURN(end.window_, device.OpenWindow(UnicastTarget(at)));
   return end;
@@ -82,9 +82,9 @@ Status EthernetEnd::Await(uint64_t clocks, absl::FunctionRef<StatusOr<bool>()> d
 std::string EthernetEnd::Describe() const {
   const StatusOr<uint32_t> port = Read(hw::kEthPortStatus);
   const StatusOr<uint32_t> retrains = Read(hw::kEthRetrains);
-  std::string text = port.ok() && retrains.ok() ? fmt::format("port status {}, {} retrains", *port,
-                                                              *retrains)
-                                                : "the tile cannot be read";
+  std::string text = port.ok() && retrains.ok()
+                         ? fmt::format("port status {}, {} retrains", *port, *retrains)
+                         : "the tile cannot be read";
   for (uint32_t queue = 0; queue < queues_.size(); ++queue) {
     const StatusOr<uint32_t> status = Read(Register(queue, hw::kEthTransmitStatus));
     if (status.ok() && (*status & hw::kEthTransmitBusy) != 0) {

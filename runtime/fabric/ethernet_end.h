@@ -27,6 +27,7 @@ class EthernetEnd {
 
   const std::string& name() const { return name_; }
   uint32_t xy() const { return xy_; }  // NocXy of the tile, translated
+  const Device& device() const { return *device_; }
   // Accesses of the tile. A read is behind the writes before it.
   Window& window() const { return *window_; }
   StatusOr<uint32_t> Read(uint32_t address) const { return ReadWord(*window_, address); }
@@ -41,15 +42,15 @@ class EthernetEnd {
   Status SendBytes(uint32_t queue, uint32_t from, uint32_t to, uint32_t bytes);
   // Writes a register of the peer.
   Status SendRegister(uint32_t queue, uint32_t address, uint32_t value);
-  // Somebody else may have used the queues since the last command.
-  void ForgetQueues() { queues_ = {}; }
+  // Has every register written again: others may have used the queues, or the chip was reset.
+  void DiscardQueueState() { queues_ = {}; }
 
   // Lets the chips run, `clocks` between two looks, until `done`. UNAVAILABLE: not within kLinkDeadline, or nothing can
   // happen any more; says how the end is.
   Status Await(uint64_t clocks, absl::FunctionRef<StatusOr<bool>()> done) const;
 
  private:
-  // What the registers of a queue hold; none: unknown.
+  // Contents of the registers of a queue; none: unknown.
   struct Queue {
     std::optional<uint32_t> start, size, destination, data;
   };

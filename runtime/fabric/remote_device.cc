@@ -2,8 +2,11 @@
 #include "runtime/fabric/remote_device.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
+#include "runtime/base/bits.h"
 #include "runtime/device/card_info.h"
 #include "runtime/device/problem.h"
 #include "runtime/device/telemetry.h"
@@ -26,6 +29,23 @@ Status CheckMemory(uint64_t address, size_t bytes, uint64_t end) {
   if (bytes <= end && address <= end - bytes) return OkStatus();
   return InvalidArgument("{} bytes at {:#x}: the tile's memory ends at {:#x}", bytes, address, end);
 }
+
+// Memory that the chip does not reach.
+class ProcessMemory final : public HostMemory {
+ public:
+  static constexpr size_t kAlignment = 4096;
+  explicit ProcessMemory(size_t bytes)
+      : memory_(static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes)), &std::free),
+        bytes_(memory_.get(), bytes) {
+    std::memset(bytes_.data(), 0, bytes_.size());
+  }
+  MutableByteSpan bytes() override { return bytes_; }
+  uint64_t noc_address() const override { return 0; }
+
+ private:
+  const std::unique_ptr<std::byte, void (*)(void*)> memory_;
+  const MutableByteSpan bytes_;
+};
 
 }  // namespace
 
@@ -85,8 +105,7 @@ StatusOr<std::unique_ptr<RemoteDevice>> RemoteDevice::Open(std::shared_ptr<Devic
                                                            const LinkStatus& at, std::string name,
                                                            Clock& clock) {
   if (!at.peer) return Error(StatusCode::kFailedPrecondition, "{}: the link is not up", name);
-  ASSIGN_OR_RETURN(EthernetEnd near,
-                   EthernetEnd::Open(*front, at.channel, std::move(name), clock));
+  ASSIGN_OR_RETURN(EthernetEnd near, EthernetEnd::Open(*front, at.channel, std::move(name), clock));
   const uint32_t far_xy =
       hw::NocXy(hw::kEthTranslatedX + at.peer->logical_channel, hw::kEthTranslatedY);
   ASSIGN_OR_RETURN(std::unique_ptr<RemoteLink> link, RemoteLink::Open(std::move(near), far_xy));
@@ -111,10 +130,16 @@ Status RemoteDevice::ReadInfo() {
 StatusOr<std::unique_ptr<Window>> RemoteDevice::OpenWindow(const WindowTarget& target) {
   RETURN_IF_ERROR(CheckTarget(target));
   if (target.multicast && CountTensix(target.start, target.end) == 0) {
-    return InvalidArgument("no Tensix tile from ({},{}) to ({},{})", target.start.x,
-                           target.start.y, target.end.x, target.end.y);
+    return InvalidArgument("no Tensix tile from ({},{}) to ({},{})", target.start.x, target.start.y,
+                           target.end.x, target.end.y);
   }
   return std::make_unique<RemoteWindow>(*this, target);
+}
+
+StatusOr<std::unique_ptr<HostMemory>> RemoteDevice::AllocateHostMemory(uint64_t size_bytes) {
+  if (size_bytes == 0) return InvalidArgument("host memory of no bytes");
+  return std::make_unique<ProcessMemory>(
+      static_cast<size_t>(AlignUp(size_bytes, ProcessMemory::kAlignment)));
 }
 
 Status RemoteDevice::Reset() {
@@ -168,9 +193,8 @@ RemoteDevice::TileKind RemoteDevice::KindOf(hw::Coordinate at) const {
 }
 
 uint32_t RemoteDevice::CountTensix(hw::Coordinate start, hw::Coordinate end) const {
-  const auto columns = std::count_if(
-      info_.tensix_columns.begin(), info_.tensix_columns.end(),
-      [&](uint32_t x) { return x >= start.x && x <= end.x; });
+  const auto columns = std::count_if(info_.tensix_columns.begin(), info_.tensix_columns.end(),
+                                     [&](uint32_t x) { return x >= start.x && x <= end.x; });
   const uint32_t first = std::max(start.y, hw::kTensixFirstRow);
   const uint32_t last = std::min(end.y, hw::kTensixFirstRow + hw::kTensixRows - 1);
   return last < first ? 0 : static_cast<uint32_t>(columns) * (last - first + 1);

@@ -26,10 +26,8 @@ class RemoteDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
-  // Memory that the neighbour reaches: this chip does not.
-  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
-    return front_->AllocateHostMemory(size_bytes);
-  }
+  bool reaches_host_memory() const override { return false; }
+  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   // Also opens the link again, if it was lost.
   Status Reset() override;
   Status CheckPresence() override;

@@ -19,8 +19,9 @@ constexpr uint64_t kAnswerClocks = 100;  // between two looks for an answer
 // channels are for one or the other.
 constexpr uint32_t kSlots = 0x58000;  // bytes of a write, one slot for each of the two buffers
 constexpr uint32_t kSlotBytes = hw::kNocMaxPacketBytes + 64;
-constexpr uint32_t kUnmarked = kSlots + 2 * kSlotBytes;  // near: the line that a counter's copy replaces
-constexpr uint32_t kMark = kUnmarked + 16;               // near: the line that shows the arrival of answers
+constexpr uint32_t kUnmarked =
+    kSlots + 2 * kSlotBytes;                // near: the line that a counter's copy replaces
+constexpr uint32_t kMark = kUnmarked + 16;  // near: the line that shows the arrival of answers
 // Answers end here; behind them the line that shows their arrival.
 constexpr uint32_t kAnswersEnd = hw::kEthLinkFirmware - 64;
 constexpr uint32_t kLine = 16;
@@ -46,7 +47,8 @@ constexpr uint32_t kAcknowledged = Counter(hw::kNocWriteAcks);
 constexpr uint32_t kAnswered = Counter(hw::kNocReadResponses);
 constexpr uint32_t kOutstanding = Counter(hw::kNocRequestsOutstanding);
 
-constexpr uint32_t kRead = hw::kNocResponse | hw::kNocStaticVc | hw::kNocUnicastVc << hw::kNocVcShift;
+constexpr uint32_t kRead =
+    hw::kNocResponse | hw::kNocStaticVc | hw::kNocUnicastVc << hw::kNocVcShift;
 constexpr uint32_t kWrite = kRead | hw::kNocWrite;
 constexpr uint32_t kMulticast = hw::kNocWrite | hw::kNocResponse | hw::kNocMulticast |
                                 hw::kNocPathReserve | hw::kNocStaticVc |
@@ -65,20 +67,24 @@ StatusOr<std::unique_ptr<RemoteLink>> RemoteLink::Open(EthernetEnd near, uint32_
 }
 
 Status RemoteLink::Do(absl::FunctionRef<Status()> call) {
+  if (lost_.ok() && near_.device().resets() != near_resets_) lost_ = BeginAfterReset();
   if (lost_.ok()) lost_ = call();
   return lost_;
 }
 
-Status RemoteLink::Reopen() {
-  lost_ = OkStatus();
-  near_.ForgetQueues();
-  far_.clear();
-  keeps_coordinates_ = false;
-  outstanding_ = 0;
-  return Do([&] { return Begin(); });
+Status RemoteLink::Reopen() { return lost_ = Begin(); }
+
+Status RemoteLink::BeginAfterReset() {
+  if (outstanding_ == 0 && near_.device().info().memory_survives_reset) return Begin();
+  return Error(StatusCode::kUnavailable, "the neighbour of the link at {} was reset", near_.name());
 }
 
 Status RemoteLink::Begin() {
+  near_resets_ = near_.device().resets();
+  near_.DiscardQueueState();
+  far_.clear();
+  keeps_coordinates_ = false;
+  outstanding_ = 0;
   const std::array<uint32_t, 4> unmarked = {kNoCopy, kNoCopy, kNoCopy, kNoCopy};
   RETURN_IF_ERROR(near_.window().Write(kUnmarked, std::as_bytes(std::span(unmarked))));
   // An answer to a command from before this has another mark.
@@ -168,8 +174,7 @@ Status RemoteLink::WritePart(uint64_t address, ByteSpan from, uint32_t acknowled
   command.target_xy = far_xy_;
   command.return_address = address;
   command.length = bytes;
-  RETURN_IF_ERROR(
-      Issue(kWriteBuffer + next_write_ * hw::kNiuCommandBufferStride, command));
+  RETURN_IF_ERROR(Issue(kWriteBuffer + next_write_ * hw::kNiuCommandBufferStride, command));
   acknowledged_ += acknowledgements;
   outstanding_ |= 1u << next_write_;
   next_write_ = (next_write_ + 1) % kWriteBuffers;
@@ -261,7 +266,7 @@ StatusOr<uint32_t> RemoteLink::Fetch(uint32_t line_buffer, uint32_t counter, uin
   const auto has_copy = [&]() -> StatusOr<bool> {
     RETURN_IF_ERROR(near_.Write(kArrived, ~arrived_mark_));
     RETURN_IF_ERROR(Fire(FarQueue(hw::kEthTransmitCommand), hw::kEthWriteL1));
-    ++counts_.round_trips;
+    ++counts_.answers;
     RETURN_IF_ERROR(near_.Await(kAnswerClocks, [&]() -> StatusOr<bool> {
       ASSIGN_OR_RETURN(const uint32_t mark, near_.Read(kArrived));
       return mark == arrived_mark_;
@@ -273,8 +278,7 @@ StatusOr<uint32_t> RemoteLink::Fetch(uint32_t line_buffer, uint32_t counter, uin
   return count;
 }
 
-Status RemoteLink::FetchAt(uint32_t line_buffer, uint32_t counter, uint32_t value,
-                           uint32_t begin) {
+Status RemoteLink::FetchAt(uint32_t line_buffer, uint32_t counter, uint32_t value, uint32_t begin) {
   return near_.Await(0, [&]() -> StatusOr<bool> {
     ASSIGN_OR_RETURN(const uint32_t count, Fetch(line_buffer, counter, begin));
     return count == value;

@@ -30,14 +30,15 @@ namespace ttfd {
 
 // Not thread-safe: one thread drives both chips. The link carries nothing else on queue 1.
 //
-// UNAVAILABLE: no answer within kLinkDeadline. What was outstanding is unknown then, and every later call fails with
-// the same error until Reopen().
+// UNAVAILABLE: no answer within kLinkDeadline, or the neighbour was reset while writes were outstanding. What was
+// outstanding is unknown then, and every later call fails with the same error until Reopen(). A reset of the neighbour
+// at another time only has the link opened again.
 class RemoteLink {
  public:
   struct Counts {
     uint64_t transfers = 0;        // of bytes, by the near queue
     uint64_t register_writes = 0;  // of the far tile, by the near queue
-    uint64_t round_trips = 0;
+    uint64_t answers = 0;          // by the far queue
   };
 
   // `far_xy`: NocXy of the far Ethernet tile, translated.
@@ -46,8 +47,8 @@ class RemoteLink {
   // or are lost.
   Status Reopen();
 
-  // Bytes of one tile (NocXy, translated), which the caller has checked to exist. A read is behind all writes before it.
-  // Writes to one tile are carried out in their order.
+  // Bytes of one tile (NocXy, translated), which the caller has checked to exist. A read is behind all writes before
+  // it. Writes to one tile are carried out in their order.
   Status Read(uint32_t xy, uint64_t address, MutableByteSpan to);
   Status Write(uint32_t xy, uint64_t address, ByteSpan from);
   Status WriteRegister(uint32_t xy, uint32_t address, uint32_t value);
@@ -78,6 +79,7 @@ class RemoteLink {
   // Runs `call` unless the link is lost; an error of it is the loss of the link.
   Status Do(absl::FunctionRef<Status()> call);
   Status Begin();
+  Status BeginAfterReset();
   Status ReadPart(uint32_t xy, uint64_t address, MutableByteSpan to);
   // Puts the bytes into the far L1 and issues `command` for them, whose source this sets.
   Status WritePart(uint64_t address, ByteSpan from, uint32_t acknowledgements, Command command);
@@ -97,13 +99,14 @@ class RemoteLink {
   const uint32_t far_xy_;
   Status lost_;
   std::map<uint32_t, uint32_t> far_;  // what registers of the far tile hold
-  bool keeps_coordinates_ = false;               // do the far NIUs keep those of a command?
-  uint32_t acknowledged_ = 0;                    // what the counters show when all is done
+  bool keeps_coordinates_ = false;    // do the far NIUs keep those of a command?
+  uint32_t acknowledged_ = 0;         // what the counters show when all is done
   uint32_t answered_ = 0;
-  uint32_t outstanding_ = 0;     // command buffers of writes, one bit each
-  bool multicast_ = false;       // the outstanding write is one
-  uint32_t next_write_ = 0;      // buffer
-  uint32_t arrived_mark_ = 0;    // the line behind an answer holds it
+  uint32_t outstanding_ = 0;   // command buffers of writes, one bit each
+  bool multicast_ = false;     // the outstanding write is one
+  uint32_t next_write_ = 0;    // buffer
+  uint32_t arrived_mark_ = 0;  // the line behind an answer holds it
+  uint64_t near_resets_ = 0;   // Device::resets() of the neighbour when the link was opened
   Counts counts_;
 };
 

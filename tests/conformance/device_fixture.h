@@ -32,7 +32,7 @@ struct Backend {
   bool resets_registers =
       true;  // does Reset clear more than harts, such as streams? A soft reset does not
   bool checks_links = false;  // what may follow a NoC write that is linked
-  bool alone = true;  // is no other chip at an Ethernet channel?
+  bool alone = true;          // is no other chip at an Ethernet channel?
   bool zeroes_harts = false;  // registers and local RAM, when a hart leaves reset
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/device/sim/sim_device.h"
+#include "runtime/fabric/discovery.h"
 #include "runtime/hw/ethernet.h"
 #include "runtime/hw/noc.h"
 #include "runtime/hw/stream.h"
@@ -20,11 +21,14 @@
 namespace ttfd::remote_device_test {
 namespace {
 
-// The front device, which can be made to stand still.
+// The front device, which can be stopped, or to say that it is a card.
 class Front final : public Device {
  public:
-  explicit Front(std::unique_ptr<Device> device) : device_(std::move(device)) {}
-  const DeviceInfo& info() const override { return device_->info(); }
+  explicit Front(std::unique_ptr<Device> device, bool is_card = false)
+      : device_(std::move(device)), info_(device_->info()) {
+    info_.runs_by_itself = is_card;
+  }
+  const DeviceInfo& info() const override { return info_; }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override {
     return device_->OpenWindow(target);
   }
@@ -32,6 +36,7 @@ class Front final : public Device {
     return device_->AllocateHostMemory(bytes);
   }
   Status Reset() override { return device_->Reset(); }
+  uint64_t resets() const override { return device_->resets(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
     if (stopped) return AdvanceResult{0, true};
     return device_->Advance(clocks);
@@ -40,6 +45,7 @@ class Front final : public Device {
 
  private:
   const std::unique_ptr<Device> device_;
+  DeviceInfo info_;
 };
 
 class RemoteChip : public testing::Test {
@@ -109,8 +115,8 @@ class RandomAccesses : public RemoteChip, public testing::WithParamInterface<con
     }
   }
 
-  // Registers of a worker, or of all of them: adds to a stream, where a write that is carried out twice shows, or sets a
-  // word, where one in the wrong order does.
+  // Registers of a worker, or of all of them: adds to a stream, where a write that is carried out twice shows, or sets
+  // a word, where one in the wrong order does.
   void StepRegister(Random& random, uint32_t xy) {
     const uint32_t value = random() % 100;
     const bool adds = random() % 2 == 0;
@@ -118,9 +124,9 @@ class RandomAccesses : public RemoteChip, public testing::WithParamInterface<con
     if (!all && std::find(workers_.begin(), workers_.end(), xy) == workers_.end()) return;
     const auto window = WindowOf(*remote_, all ? Rectangle() : UnicastTarget(At(xy)));
     const uint32_t update = hw::StreamRegister(kStream, hw::kStreamSpaceAvailableUpdate);
-    ASSERT_TRUE(WriteWord(*window, adds ? update : kWord,
-                          adds ? value << hw::kStreamUpdateShift : value)
-                    .ok());
+    ASSERT_TRUE(
+        WriteWord(*window, adds ? update : kWord, adds ? value << hw::kStreamUpdateShift : value)
+            .ok());
     for (const uint32_t worker : all ? workers_ : std::vector{xy}) {
       if (adds) {
         streams_[worker] += value;
@@ -171,7 +177,8 @@ TEST_P(RandomAccesses, ArriveOnceAndInTheirOrder) {
 
 INSTANTIATE_TEST_SUITE_P(All, RandomAccesses,
                          testing::Values("sim:cluster=1x2", "sim:cluster=1x2,link_latency=1",
-                                         "sim:cluster=1x2,hazards=on", "sim:cluster=1x2,link_latency=1,hazards=on",
+                                         "sim:cluster=1x2,hazards=on",
+                                         "sim:cluster=1x2,link_latency=1,hazards=on",
                                          "sim:cluster=1x2,hazards=noc,link_latency=5000",
                                          "sim:cluster=1x2,coordinates=written-back,hazards=on",
                                          "sim:cluster=1x2,threads=2,bank=1,columns=2"));
@@ -181,6 +188,7 @@ TEST_F(RemoteChip, IsDescribedByItsTelemetry) {
   DeviceInfo expected = port_->info();
   expected.memory_survives_reset = remote_->info().memory_survives_reset;
   EXPECT_EQ(remote_->info(), expected);
+  EXPECT_EQ(ReadLinks(*remote_), ReadLinks(*port_)) << FarFault();
 }
 
 TEST_F(RemoteChip, RefusesWhatNothingWouldAnswer) {
@@ -237,6 +245,21 @@ TEST_F(RemoteChip, IsUnavailableOnceNothingAnswersUntilAReset) {
   EXPECT_TRUE(remote_->CheckPresence().ok());
 }
 
+TEST_F(RemoteChip, SurvivesAResetOfItsNeighbourUnlessWritesWereOutstanding) {
+  ASSERT_NO_FATAL_FAILURE(Open("sim:cluster=1x2"));
+  const auto worker = WindowOf(*remote_, hw::NocXy(2, 3));
+  ASSERT_TRUE(WriteWord(*worker, 0x1000, 77).ok());
+  EXPECT_EQ(ReadWord(*worker, 0x1000).value(), 77u);
+  ASSERT_TRUE(front_->Reset().ok());
+  EXPECT_EQ(ReadWord(*worker, 0x1000).value(), 77u);
+  ASSERT_TRUE(WriteWord(*worker, 0x1000, 78).ok());
+  ASSERT_TRUE(front_->Reset().ok());
+  EXPECT_EQ(ReadWord(*worker, 0x1000).status().code(), StatusCode::kUnavailable);
+  ASSERT_TRUE(remote_->Reset().ok());
+  EXPECT_TRUE(ReadWord(*worker, 0x1000).ok());
+  EXPECT_EQ(FarFault(), "");
+}
+
 TEST_F(RemoteChip, AResetHoldsItsHartsAndLeavesTheNeighbours) {
   ASSERT_NO_FATAL_FAILURE(Open("sim:cluster=1x2"));
   const uint32_t released = hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc;
@@ -251,6 +274,60 @@ TEST_F(RemoteChip, AResetHoldsItsHartsAndLeavesTheNeighbours) {
   for (const uint32_t xy : {hw::NocXy(1, 2), hw::NocXy(16, 11)}) {
     EXPECT_EQ(ReadWord(*WindowOf(*port_, xy), hw::kSoftReset0).value(), hw::kSoftResetAllHarts);
     EXPECT_EQ(ReadWord(*WindowOf(*front_, xy), hw::kSoftReset0).value(), released);
+  }
+}
+
+// Those with ports.
+std::vector<std::shared_ptr<Device>> OpenPorts(const std::string& text, bool are_cards) {
+  std::vector<std::shared_ptr<Device>> devices;
+  auto opened = OpenSimDevices(ParseSimOptions(text).value());
+  for (auto& device : *opened) {
+    devices.push_back(std::make_shared<Front>(std::move(device), are_cards));
+  }
+  return devices;
+}
+
+TEST(FindRemoteChips, OpensTheNeighboursOfPortsAndNamesTheRest) {
+  const struct {
+    const char* text;
+    std::vector<uint32_t> behind;  // of the chips that are found
+    size_t left_out;
+  } cases[] = {{"sim", {}, 0},
+               {"sim:cluster=1x2", {}, 0},
+               {"sim:cluster=1x2,remote=0", {0}, 0},
+               {"sim:cluster=1x4,remote=1+3,wrap=none", {0, 1}, 0},
+               {"sim:cluster=1x4,remote=1+2+3,wrap=none", {0}, 1},
+               {"sim:cluster=2x2,remote=1+2+3", {0, 0}, 1}};
+  for (const auto& wanted : cases) {
+    const auto devices = OpenPorts(wanted.text, false);
+    const RemoteChips found = FindRemoteChips(devices, {}, SteadyClock());
+    std::vector<uint32_t> behind;
+    for (const RemoteChips::Chip& chip : found.chips) behind.push_back(chip.behind);
+    EXPECT_EQ(behind, wanted.behind) << wanted.text;
+    ASSERT_EQ(found.left_out.size(), wanted.left_out) << wanted.text;
+    for (const std::string& why : found.left_out) {
+      EXPECT_NE(why.find("none of its neighbours has a PCIe port"), std::string::npos) << why;
+    }
+  }
+}
+
+TEST(FindRemoteChips, LeavesChipsOfOtherHostsAlone) {
+  const auto devices = OpenPorts("sim:cluster=1x3,remote=1+2,wrap=x", true);
+  const RemoteChips none = FindRemoteChips(devices, {}, SteadyClock());
+  EXPECT_TRUE(none.chips.empty());
+  EXPECT_EQ(none.left_out.size(), 2u);
+  const auto name = ParseChipId("0x40000000003:0x3");
+  ASSERT_TRUE(name.ok());
+  const RemoteChips one = FindRemoteChips(devices, std::span(&*name, 1), SteadyClock());
+  ASSERT_EQ(one.chips.size(), 1u) << testing::PrintToString(one.left_out);
+  EXPECT_EQ(one.chips[0].device->info().id.asic, 3u);
+  EXPECT_EQ(one.left_out.size(), 1u);
+}
+
+TEST(FindRemoteChips, NamesAreTwoHexadecimalNumbers) {
+  EXPECT_EQ(ToString(ParseChipId("4000000003:a").value()), "0x4000000003:0xa");
+  for (const char* const wrong : {"", ":", "1", "1:", ":1", "1:2:3", "x:y", "1 2"}) {
+    EXPECT_EQ(ParseChipId(wrong).status().code(), StatusCode::kInvalidArgument) << wrong;
   }
 }
 

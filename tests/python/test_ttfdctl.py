@@ -67,7 +67,7 @@ def test_status_says_what_the_daemon_does(daemon):
     assert {use["kind"] for use in status["memory"]} == {"dram", "l1"}
     assert len(status["harts"]) == 6  # three a hardware queue
     text = daemon.ctl("status").stdout
-    assert "ready" in text and re.search(r"^0 +p150 +embedded +13x10 .* - +-$", text, re.MULTILINE), "no clock, no IOMMU"
+    assert "ready" in text and re.search(r"^0 +p150 +embedded +PCIe +13x10 .* - +-$", text, re.MULTILINE), "no clock, no IOMMU"
 
 
 def test_status_lists_links(daemon):
@@ -89,7 +89,20 @@ def test_status_lists_the_chips_of_a_cluster_and_their_links():
         lines = daemon.ctl("status", "--links").stdout.splitlines()
         up = [line for line in lines if " up " in line]
         assert [line.split()[0] for line in up] == ["0.0", "1.0"]
-        assert first["links"][0]["peer"] == {"board": second["links"][0]["peer"]["board"] + 1, "asic": 2, "channel": 0}
+        assert first["links"][0]["peer"] == {"device": 1, "board": second["board_id"], "asic": second["asic_id"], "asic_location": 0, "channel": 0}
+        assert (first["behind"], second["behind"]) == (None, None)
+    finally:
+        daemon.end()
+
+
+def test_status_shows_through_which_chip_another_is_reached():
+    daemon = Daemon("sim:cluster=1x2,links=1,remote=0")
+    try:
+        first, second = as_json(daemon.ctl("status", "--json"))["devices"]
+        assert (first["asic_id"], first["behind"], second["asic_id"], second["behind"]) == (2, None, 1, 0)
+        lines = daemon.ctl("status", "--links").stdout.splitlines()
+        assert [line.split()[:3] for line in lines if " up " in line] == [["0.0", "up", "1.0"], ["1.0", "up", "0.0"]]
+        assert "link of 0" in daemon.ctl("status").stdout
     finally:
         daemon.end()
 

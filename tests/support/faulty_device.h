@@ -80,6 +80,8 @@ class FaultyDevice final : public Device {
         completions_(completions) {}
 
   const DeviceInfo& info() const override { return device_->info(); }
+  bool reaches_host_memory() const override { return device_->reaches_host_memory(); }
+  uint64_t resets() const override { return device_->resets(); }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   Status Reset() override;

@@ -18,6 +18,8 @@ class LateDevice final : public Device {
   explicit LateDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
 
   const DeviceInfo& info() const override { return device_->info(); }
+  bool reaches_host_memory() const override { return device_->reaches_host_memory(); }
+  uint64_t resets() const override { return device_->resets(); }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override {
     ASSIGN_OR_RETURN(std::unique_ptr<Window> window, device_->OpenWindow(target));
     return std::make_unique<LateWindow>(*this, target, std::move(window));

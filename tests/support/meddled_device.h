@@ -16,6 +16,8 @@ class MeddledDevice final : public Device {
   explicit MeddledDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
 
   const DeviceInfo& info() const override { return device_->info(); }
+  bool reaches_host_memory() const override { return device_->reaches_host_memory(); }
+  uint64_t resets() const override { return device_->resets(); }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override {
     ++windows;
     return device_->OpenWindow(target);

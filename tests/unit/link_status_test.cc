@@ -69,8 +69,11 @@ TEST(LinkStatus, HasTheStateOfEachEnabledChannel) {
   chip.Add(6, Port(hw::kEthPortUnknown));
   chip.Add(7, Port(77));
   chip.Add(13, {});  // does not answer
-  const LinkPeer peer = {.board = 0x45012345678, .asic = 0x200000003, .channel = 9,
-                         .logical_channel = 7, .location = 1};
+  const LinkPeer peer = {.board = 0x45012345678,
+                         .asic = 0x200000003,
+                         .channel = 9,
+                         .logical_channel = 7,
+                         .location = 1};
   const std::vector<LinkStatus> expected = {
       {1, LinkState::kUp, peer, 3, "1.6.10"},    {4, LinkState::kDown, {}, 3, "1.6.10"},
       {5, LinkState::kUnused, {}, 3, "1.6.10"},  {6, LinkState::kUnknown, {}, 3, "1.6.10"},

@@ -110,7 +110,8 @@ EthernetLink FromProto(const v1::EthernetLink& link) {
                    .retrains = link.retrains(),
                    .firmware_version = link.firmware_version()};
   if (link.has_peer()) {
-    out.peer = LinkPeer{link.peer().board(), link.peer().asic(), link.peer().channel()};
+    out.peer = LinkPeer{link.peer().board(), link.peer().asic(), link.peer().channel(),
+                        link.peer().asic_location()};
   }
   return out;
 }
@@ -146,7 +147,10 @@ DeviceInfo FromProto(const v1::Device& device) {
           .worker_x = {device.worker_x().begin(), device.worker_x().end()},
           .worker_y = {device.worker_y().begin(), device.worker_y().end()},
           .banks = std::move(banks),
-          .links = std::move(links)};
+          .links = std::move(links),
+          .board_id = device.board_id(),
+          .asic_id = device.asic_id(),
+          .behind = device.has_behind() ? std::optional(device.behind()) : std::nullopt};
 }
 
 Limits FromProto(const v1::Limits& limits) {

@@ -52,6 +52,7 @@ std::optional<CardHealth> KmdDevice::ReadHealth() {
 }
 
 Status KmdDevice::Reset() {
+  ++resets_;
   if (node_->lost().ok()) return HoldHarts();
   guard_.Clear();
   windows_.Clear();
@@ -61,6 +62,7 @@ Status KmdDevice::Reset() {
 
 Status KmdDevice::ResetChip(Clock& clock, Tick tick) {
   if (!info_.resets_chip) return kmd::ResetUnknown(node_->version());
+  ++resets_;
   if (!node_->silent()) RETURN_IF_ERROR(node_->lost());
   guard_.Clear();
   windows_.Clear();

@@ -51,6 +51,7 @@ class KmdDevice final : public Device {
     presence_.Check().IgnoreError();
     return node_->lost();
   }
+  uint64_t resets() const override { return resets_; }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
  private:
@@ -74,6 +75,7 @@ class KmdDevice final : public Device {
   DeviceInfo info_;
   Telemetry telemetry_;
   bool in_use_ = false;
+  uint64_t resets_ = 0;
 };
 
 }  // namespace ttfd

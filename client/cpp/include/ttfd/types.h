@@ -90,7 +90,6 @@ struct DramBank {
   bool operator==(const DramBank&) const = default;
 };
 
-// A card. Constant while the daemon runs.
 enum class LinkState : uint8_t { kUnspecified = 0, kUnknown = 1, kUp = 2, kDown = 3, kUnused = 4 };
 // "unknown", "up", "down", "unused".
 const char* LinkStateName(LinkState state);
@@ -100,6 +99,7 @@ struct LinkPeer {
   uint64_t board = 0;  // id
   uint64_t asic = 0;   // id; 0: link firmware before 1.6.1
   uint32_t channel = 0;
+  uint32_t asic_location = 0;  // of the chip on its board
 };
 
 // An Ethernet link of a chip to a neighbour.
@@ -111,6 +111,7 @@ struct EthernetLink {
   std::string firmware_version = {};
 };
 
+// A card. Constant while the daemon runs.
 struct DeviceInfo {
   uint32_t index = 0;
   std::string board;  // "p100a", "p150"
@@ -137,7 +138,11 @@ struct DeviceInfo {
   std::vector<uint32_t> worker_y;  // and of its rows
   std::vector<DramBank> banks;
   std::vector<EthernetLink> links =
-      {};  // one for each enabled channel, ascending; of a DaemonStatus only
+      {};                 // one for each enabled channel, ascending; of a DaemonStatus only
+  uint64_t board_id = 0;  // 0: not reported
+  uint64_t asic_id = 0;   // 0: not reported
+  // The device through whose link the chip is reached. None: it has a PCIe port.
+  std::optional<uint32_t> behind = {};
 
   uint32_t workers() const { return grid_x * grid_y; }
 };
