@@ -143,7 +143,7 @@ StatusOr<std::unique_ptr<HostMemory>> RemoteDevice::AllocateHostMemory(uint64_t 
 }
 
 Status RemoteDevice::Reset() {
-  if (!link_->lost().ok()) RETURN_IF_ERROR(link_->Reopen());
+  RETURN_IF_ERROR(link_->Reopen());
   const hw::Coordinate first = {info_.tensix_columns.front(), hw::kTensixFirstRow};
   const hw::Coordinate last = {info_.tensix_columns.back(),
                                hw::kTensixFirstRow + hw::kTensixRows - 1};

@@ -28,7 +28,7 @@ class RemoteDevice final : public Device {
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
   bool reaches_host_memory() const override { return false; }
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
-  // Also opens the link again, if it was lost.
+  // Also opens the link again.
   Status Reset() override;
   Status CheckPresence() override;
   // The neighbour's.

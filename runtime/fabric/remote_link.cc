@@ -46,6 +46,9 @@ constexpr uint32_t Counter(uint32_t index) {
 constexpr uint32_t kAcknowledged = Counter(hw::kNocWriteAcks);
 constexpr uint32_t kAnswered = Counter(hw::kNocReadResponses);
 constexpr uint32_t kOutstanding = Counter(hw::kNocRequestsOutstanding);
+constexpr uint32_t kAllTransactions = 0xFFFF;
+// Answers after which a count that stays the same is that of commands that have ended.
+constexpr uint32_t kSettledAnswers = 64;
 
 constexpr uint32_t kRead =
     hw::kNocResponse | hw::kNocStaticVc | hw::kNocUnicastVc << hw::kNocVcShift;
@@ -85,6 +88,7 @@ Status RemoteLink::Begin() {
   far_.clear();
   keeps_coordinates_ = false;
   outstanding_ = 0;
+  multicast_ = false;
   const std::array<uint32_t, 4> unmarked = {kNoCopy, kNoCopy, kNoCopy, kNoCopy};
   RETURN_IF_ERROR(near_.window().Write(kUnmarked, std::as_bytes(std::span(unmarked))));
   // An answer to a command from before this has another mark.
@@ -92,13 +96,29 @@ Status RemoteLink::Begin() {
   ++arrived_mark_;
   RETURN_IF_ERROR(near_.Write(kMark, arrived_mark_));
   RETURN_IF_ERROR(SendBytes(kMark, kAnswersEnd, kLine));
-  RETURN_IF_ERROR(FetchAt(kAcknowledgedLine, kOutstanding, 0, kAnswersEnd));
+  RETURN_IF_ERROR(AwaitEarlierCommands());
   ASSIGN_OR_RETURN(acknowledged_, Fetch(kAcknowledgedLine, kAcknowledged, kAnswersEnd));
   ASSIGN_OR_RETURN(answered_, Fetch(kAnsweredLine, kAnswered, kAnswersEnd));
   uint32_t kept = 0;
   RETURN_IF_ERROR(ReadPart(far_xy_, kAcknowledgedLine + hw::kNocTargetHigh, MutableBytesOf(kept)));
   keeps_coordinates_ = kept == far_xy_;
   return OkStatus();
+}
+
+Status RemoteLink::AwaitEarlierCommands() {
+  uint32_t last = 0;
+  uint32_t unchanged = 0;
+  while (unchanged < kSettledAnswers) {
+    ASSIGN_OR_RETURN(const uint32_t count, Fetch(kAcknowledgedLine, kOutstanding, kAnswersEnd));
+    if (count == 0) return OkStatus();
+    unchanged = count == last ? unchanged + 1 : 0;
+    last = count;
+  }
+  return ClearOutstanding();
+}
+
+Status RemoteLink::ClearOutstanding() {
+  return Fire(hw::kNiuAddress + hw::kNiuStride + hw::kNocClearOutstanding, kAllTransactions);
 }
 
 Status RemoteLink::Read(uint32_t xy, uint64_t address, MutableByteSpan to) {
@@ -204,8 +224,8 @@ Status RemoteLink::ConfirmAll() {
   if (outstanding_ == 0) return OkStatus();
   RETURN_IF_ERROR(FetchAt(kAcknowledgedLine, kAcknowledged, acknowledged_, kAnswersEnd));
   outstanding_ = 0;
-  multicast_ = false;
-  return OkStatus();
+  // A multicast counts as one request, and each of its answers.
+  return std::exchange(multicast_, false) ? ClearOutstanding() : OkStatus();
 }
 
 Status RemoteLink::SendBytes(uint32_t from, uint32_t to, uint32_t bytes) {

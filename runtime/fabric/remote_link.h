@@ -80,6 +80,11 @@ class RemoteLink {
   Status Do(absl::FunctionRef<Status()> call);
   Status Begin();
   Status BeginAfterReset();
+  // Until commands of before Begin() have ended: none is outstanding, or the count, which a multicast that was not
+  // confirmed has left at another value, does not change any more.
+  Status AwaitEarlierCommands();
+  // Sets the count of outstanding requests of NIU 1 to 0. REQUIRES that none is.
+  Status ClearOutstanding();
   Status ReadPart(uint32_t xy, uint64_t address, MutableByteSpan to);
   // Puts the bytes into the far L1 and issues `command` for them, whose source this sets.
   Status WritePart(uint64_t address, ByteSpan from, uint32_t acknowledgements, Command command);

@@ -208,6 +208,7 @@ void Chip::SetHostAccess(HostAccess* access) { parts_->host.SetAccess(access); }
 
 Status Chip::Reset() {
   parts_->machine.fault.reset();
+  parts_->machine.host_link_clock.reset();
   parts_->machine.fault_reported = false;
   parts_->scheduler.Reset();
   for (TensixTile& tile : parts_->tiles.tensix) tile.Reset();
@@ -293,6 +294,7 @@ uint64_t Chip::retired_instructions() const {
 uint64_t Chip::runnable_harts() const { return parts_->scheduler.runnable(); }
 uint64_t Chip::clock() const { return parts_->scheduler.now(); }
 uint64_t Chip::NextWork() const { return parts_->scheduler.NextWork(); }
+std::optional<uint64_t> Chip::host_link_clock() const { return parts_->machine.host_link_clock; }
 
 std::span<EthernetTile> Chip::ethernet() { return parts_->tiles.ethernet; }
 EthernetTile* Chip::FindEthernet(uint32_t channel) {

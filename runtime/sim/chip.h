@@ -79,6 +79,8 @@ class Chip {
   uint64_t clock() const;
   // Scheduler::NextWork.
   uint64_t NextWork() const;
+  // When the host last wrote a register of a transmit queue; none: not since the chip was reset.
+  std::optional<uint64_t> host_link_clock() const;
 
   // Ethernet tiles, to be connected (Cluster); by channel, null: it is not enabled.
   std::span<EthernetTile> ethernet();

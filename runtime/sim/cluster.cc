@@ -73,7 +73,13 @@ StatusOr<Chip::Progress> Cluster::Advance(uint32_t index, uint64_t clocks) {
   const uint64_t start = owner.clock;
   const uint64_t target = start + std::min(clocks, std::numeric_limits<uint64_t>::max() - start);
   while (now_ < target && owner.fault.ok()) {
-    if (running_.empty() && !BeginSlice()) break;
+    if (running_.empty()) {
+      const uint64_t begin = NextSlice();
+      // Time passes up to what this owner has asked for, and no further.
+      if (begin != kNever && begin >= target) now_ = target;
+      if (begin >= target) break;
+      BeginSlice(begin);
+    }
     if (!RunSlice()) break;
   }
   CatchUp();
@@ -82,17 +88,26 @@ StatusOr<Chip::Progress> Cluster::Advance(uint32_t index, uint64_t clocks) {
   return Chip::Progress{owner.clock - start, IsIdle(), false};
 }
 
-bool Cluster::BeginSlice() {
+uint64_t Cluster::NextSlice() {
   uint64_t next = kNever;
   for (const auto& chip : chips_) Exchange(*chip);
   for (const auto& chip : chips_) next = std::min(next, chip->NextWork());
-  if (next == kNever) return false;
-  slice_end_ = std::max(now_, next) + slice_;
+  return std::max(now_, next);
+}
+
+void Cluster::BeginSlice(uint64_t begin) {
+  slice_end_ = begin + (HostDrivesLink() ? std::min(slice_, kHostSlice) : slice_);
   for (uint32_t i = 0; i < size(); ++i) {
     if (chips_[i]->NextWork() >= slice_end_) continue;
     running_.push_back(i);
   }
-  return true;
+}
+
+bool Cluster::HostDrivesLink() const {
+  const uint64_t since = now_ - std::min(now_, uint64_t{4} * slice_ + kHostPause);
+  return std::any_of(chips_.begin(), chips_.end(), [since](const std::unique_ptr<Chip>& chip) {
+    return chip->host_link_clock().value_or(0) > since;
+  });
 }
 
 bool Cluster::RunSlice() {

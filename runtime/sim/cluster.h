@@ -68,8 +68,10 @@ class Cluster {
   void StartHelpers();
   void Connect(const ChipLink& link);
 
-  // Chooses the next slice and the chips that run in it. False: no chip has anything to do.
-  bool BeginSlice();
+  // When the next slice begins: where a chip has something to do. kNever: none has. REQUIRES that no slice runs.
+  uint64_t NextSlice();
+  // Chooses its end and the chips that run in it.
+  void BeginSlice(uint64_t begin);
   // False: some chips have done so much that the caller is to look around first (Scheduler::kEngineWork).
   bool RunSlice();
   void RunShare(uint32_t thread);
@@ -77,6 +79,11 @@ class Cluster {
   // Hands the packets that the chip has sent to its neighbours.
   void Exchange(Chip& chip);
   bool IsIdle() const;
+  // Does the host give commands to a transmit queue? It waits for the end of one before it gives the next, and sees
+  // the chips between two slices only: these are short meanwhile.
+  bool HostDrivesLink() const;
+  static constexpr uint32_t kHostSlice = 16;
+  static constexpr uint64_t kHostPause = 4000;  // and four latencies: it drives none any more
   // Shows the present time to all chips.
   void CatchUp();
 

@@ -33,6 +33,8 @@ struct Machine {
   const tensix::LaneKernels* lanes = nullptr;  // of the Tensix engines
   uint64_t engine_work = 0;  // of all Tensix engines since Advance was called: tensix::Report::work
   bool writes_coordinates_back = false;  // NoC commands: ChipOptions
+  std::optional<uint64_t>
+      host_link_clock;  // when the host last wrote a register of a transmit queue
   bool halted = false;  // an inspector stopped the chip; until Advance is called again
 };
 

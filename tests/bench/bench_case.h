@@ -33,6 +33,9 @@ std::vector<BenchCase> SimCases();
 // link.*: links between chips of the model (tests/bench/link_cases.cc).
 std::vector<BenchCase> LinkCases();
 
+// remote.*: a chip behind a link of its neighbour (tests/bench/remote_cases.cc).
+std::vector<BenchCase> RemoteCases();
+
 // sim.bounds_of_vector_add_percent (tests/bench/bounds_case.cc).
 BenchCase BoundsCase();
 

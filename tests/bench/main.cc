@@ -219,6 +219,7 @@ void RunModelCases(Runner& runner) {
   runner.Run(SimCases());
   runner.Run({BoundsCase()});
   runner.Run(LinkCases());
+  runner.Run(RemoteCases());
 }
 
 int Main(const std::vector<std::string>& words) {

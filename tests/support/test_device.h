@@ -54,6 +54,10 @@ inline StatusOr<std::unique_ptr<Device>> OpenTestDevice(std::string_view text,
     if (chip != nullptr) *chip = nullptr;
     if (simulator.starts_with(kKmdStandin)) return OpenKmdOnStandin(TestDeviceText(text));
     if (simulator == kRemote) return OpenRemoteDevice(TestDeviceText(text));
+    if (simulator.starts_with(kRemote)) {
+      ASSIGN_OR_RETURN(auto front, OpenTtsimDevice({simulator.substr(kRemote.size() + 1), ""}));
+      return OpenNeighbour(std::move(front));
+    }
     if (simulator.starts_with(kCard)) return OpenTestCard(simulator.substr(kCard.size()));
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(simulator));
     return OpenTtsimDevice(options);

@@ -3,7 +3,8 @@
 //   TTFD_TEST_SIM=hazards=on,seed=3        more options for every embedded device that tests open
 //   TTFD_TEST_DEVICE=ttsim:/a/libttsim.so  a simulator library in place of every embedded device
 //   TTFD_TEST_DEVICE=kmd:/dev/tenstorrent/0  the card of this name
-//   TTFD_TEST_DEVICE=remote                a chip of the model without a port, behind a neighbour
+//   TTFD_TEST_DEVICE=remote                a chip of the model without a port, behind a neighbour; with
+//                                          ":/a/libttsim.so" one of a library of two chips
 //   TTFD_TEST_DEVICE=kmd-standin           the kmd backend over a stand-in for the driver in its place;
 //                                          behind it ":driver=2.0.0,iommu=off,pages=2M", or some of these
 #pragma once
@@ -40,10 +41,10 @@ inline constexpr std::string_view kKmdStandin = "kmd-standin";
 
 inline constexpr std::string_view kCard = "kmd:";
 
-// A chip of the model behind a link of a neighbour.
+// A chip behind a link of a neighbour: of the model, or, with ":PATH", of a simulator library of two chips.
 inline constexpr std::string_view kRemote = "remote";
 
-// "ttsim:PATH", "kmd:CARD", kRemote or kKmdStandin if tests run on another backend; empty: on the embedded device.
+// "ttsim:PATH", "kmd:CARD", kRemote... or kKmdStandin... if tests run on another backend; empty: on the embedded device.
 inline std::string TestSimulator() { return TestEnvironment("TTFD_TEST_DEVICE"); }
 
 // What a daemon is told whose test would say `text`.
