@@ -17,11 +17,12 @@ constexpr uint64_t kAnswerClocks = 100;  // between two looks for an answer
 
 // Memory of both Ethernet tiles, at the same addresses. A link of kernels (runtime/abi/link.h) has its rings there:
 // channels are for one or the other.
-constexpr uint32_t kSlots = 0x58000;  // bytes of a write, one slot for each of the two buffers
+constexpr uint32_t kSlots = 0x58000;  // bytes of a write, one slot for each buffer
 constexpr uint32_t kSlotBytes = hw::kNocMaxPacketBytes + 64;
-constexpr uint32_t kUnmarked =
-    kSlots + 2 * kSlotBytes;                // near: the line that a counter's copy replaces
-constexpr uint32_t kMark = kUnmarked + 16;  // near: the line that shows the arrival of answers
+constexpr uint32_t kWriteBuffers = hw::kNiuCommandBuffers;
+// Near: the line that a counter's copy replaces, and the one that shows the arrival of answers.
+constexpr uint32_t kUnmarked = kSlots + kWriteBuffers * kSlotBytes;
+constexpr uint32_t kMark = kUnmarked + 16;
 // Answers end here; behind them the line that shows their arrival.
 constexpr uint32_t kAnswersEnd = hw::kEthLinkFirmware - 64;
 constexpr uint32_t kLine = 16;
@@ -32,13 +33,12 @@ constexpr uint32_t kNoCopy = ~0u;
 constexpr uint32_t Buffer(uint32_t niu, uint32_t buffer) {
   return hw::kNiuAddress + niu * hw::kNiuStride + buffer * hw::kNiuCommandBufferStride;
 }
-constexpr uint32_t kWriteBuffers = 2;
-constexpr uint32_t kWriteBuffer = Buffer(1, 0);  // and the next
-constexpr uint32_t kReadBuffer = Buffer(1, 2);
-constexpr uint32_t kRegisterBuffer = Buffer(1, 3);
+// Writes take the buffers in turn, from 0 on after each confirmation. A read is behind one, and takes the last, which
+// then often holds what it needs.
+constexpr uint32_t WriteBuffer(uint32_t index) { return Buffer(1, index); }
+constexpr uint32_t kReadBuffer = WriteBuffer(kWriteBuffers - 1);
 constexpr uint32_t kAcknowledgedLine = Buffer(0, 1);
 constexpr uint32_t kAnsweredLine = Buffer(0, 2);
-constexpr uint32_t kRegisterBit = 1u << kWriteBuffers;
 
 constexpr uint32_t Counter(uint32_t index) {
   return hw::kNiuAddress + hw::kNiuStride + hw::kNocStatus + 4 * index;
@@ -182,11 +182,11 @@ Status RemoteLink::Multicast(hw::Coordinate start, hw::Coordinate end, uint32_t 
 
 Status RemoteLink::WritePart(uint64_t address, ByteSpan from, uint32_t acknowledgements,
                              Command command) {
-  if ((outstanding_ >> next_write_ & 1) != 0) RETURN_IF_ERROR(ConfirmAll());
+  RETURN_IF_ERROR(AwaitWriteBuffer());
   constexpr uint32_t kAlignment = 16;  // both ends of a write are equal modulo
   const auto behind = static_cast<uint32_t>(address % kAlignment);
   const auto bytes = static_cast<uint32_t>(from.size());
-  const uint32_t slot = kSlots + next_write_ * kSlotBytes;
+  const uint32_t slot = kSlots + outstanding_ * kSlotBytes;
   RETURN_IF_ERROR(near_.window().Write(slot + behind, from));
   RETURN_IF_ERROR(
       SendBytes(slot, slot, static_cast<uint32_t>(AlignUp(behind + bytes, kAlignment))));
@@ -194,25 +194,30 @@ Status RemoteLink::WritePart(uint64_t address, ByteSpan from, uint32_t acknowled
   command.target_xy = far_xy_;
   command.return_address = address;
   command.length = bytes;
-  RETURN_IF_ERROR(Issue(kWriteBuffer + next_write_ * hw::kNiuCommandBufferStride, command));
+  return IssueWrite(acknowledgements, command);
+}
+
+Status RemoteLink::AwaitWriteBuffer() {
+  return outstanding_ < kWriteBuffers ? OkStatus() : ConfirmAll();
+}
+
+Status RemoteLink::IssueWrite(uint32_t acknowledgements, const Command& command) {
+  RETURN_IF_ERROR(Issue(WriteBuffer(outstanding_), command));
   acknowledged_ += acknowledgements;
-  outstanding_ |= 1u << next_write_;
-  next_write_ = (next_write_ + 1) % kWriteBuffers;
+  ++outstanding_;
   return OkStatus();
 }
 
 Status RemoteLink::WriteRegister(uint32_t xy, uint32_t address, uint32_t value) {
   return Do([&]() -> Status {
-    if (multicast_ || (outstanding_ & kRegisterBit) != 0) RETURN_IF_ERROR(ConfirmAll());
-    RETURN_IF_ERROR(Issue(kRegisterBuffer, {.target = address,
-                                            .target_xy = xy,
-                                            .return_xy = far_xy_,
-                                            .control = kWrite | hw::kNocInline,
-                                            .length = 0xFu << address % 16,  // byte enables
-                                            .data = value}));
-    ++acknowledged_;
-    outstanding_ |= kRegisterBit;
-    return OkStatus();
+    if (multicast_) RETURN_IF_ERROR(ConfirmAll());
+    RETURN_IF_ERROR(AwaitWriteBuffer());
+    return IssueWrite(1, {.target = address,
+                          .target_xy = xy,
+                          .return_xy = far_xy_,
+                          .control = kWrite | hw::kNocInline,
+                          .length = 0xFu << address % 16,  // byte enables
+                          .data = value});
   });
 }
 

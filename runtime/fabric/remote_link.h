@@ -2,9 +2,9 @@
 //
 // The host gives commands to queue 1 of the near Ethernet tile. Register writes through it set up and issue commands of
 // the far tile's NIUs and of the far tile's queue 1:
-//   write:           near L1 -> link -> far L1 -> NIU 1, buffers 0 and 1 in turn -> any tile
-//   register write:  NIU 1, buffer 3 -> any tile
-//   read:            any tile -> NIU 1, buffer 2 -> far L1 -> link -> near L1
+//   write:           near L1 -> link -> far L1 -> NIU 1 -> any tile
+//   register write:  NIU 1 -> any tile
+//   read:            any tile -> NIU 1 -> far L1 -> link -> near L1
 //
 // Counters of the far NIU 1 show what has been carried out. NIU 0 of the far tile (buffer 1: acknowledged writes,
 // buffer 2: answered reads) copies them into the line in front of an answer; behind it lies a line that shows that the
@@ -89,6 +89,8 @@ class RemoteLink {
   // Puts the bytes into the far L1 and issues `command` for them, whose source this sets.
   Status WritePart(uint64_t address, ByteSpan from, uint32_t acknowledgements, Command command);
   Status ConfirmAll();
+  Status AwaitWriteBuffer();  // until the next one is free
+  Status IssueWrite(uint32_t acknowledgements, const Command& command);
 
   Status SendBytes(uint32_t from, uint32_t to, uint32_t bytes);
   Status SetFar(uint32_t address, uint32_t value);  // unless it has the value
@@ -107,9 +109,8 @@ class RemoteLink {
   bool keeps_coordinates_ = false;    // do the far NIUs keep those of a command?
   uint32_t acknowledged_ = 0;         // what the counters show when all is done
   uint32_t answered_ = 0;
-  uint32_t outstanding_ = 0;   // command buffers of writes, one bit each
+  uint32_t outstanding_ = 0;   // writes that were issued and not confirmed
   bool multicast_ = false;     // the outstanding write is one
-  uint32_t next_write_ = 0;    // buffer
   uint32_t arrived_mark_ = 0;  // the line behind an answer holds it
   uint64_t near_resets_ = 0;   // Device::resets() of the neighbour when the link was opened
   Counts counts_;

@@ -56,7 +56,7 @@ TEST_P(EthTile, TheNocReadsWritesAndIncrementsItsMemory) {
 
 TEST_P(EthTile, TheNocSetsUpItsCommandBuffers) {
   constexpr uint32_t kTarget =
-      hw::kNiuAddress + hw::kNiuStride + 3 * hw::kNiuCommandBufferStride + hw::kNocTargetLow;
+      hw::kNiuAddress + 3 * hw::kNiuCommandBufferStride + hw::kNocTargetLow;
   Rv32Asm a;
   EmitNoc(a, NocInline(kTile, kLink, kTarget, 0x1230));
   EmitNoc(a, NocRead(kTile, kLink, kTarget, kResults + kTarget % 16, 4));
