@@ -29,6 +29,17 @@ CardOptions OptionsFor(const Device& device, CardOptions options) {
   return options;
 }
 
+StatusOr<BootPlan> PlanQueue(const Device& device, const CardOptions& options, uint32_t queue,
+                             uint64_t host_memory) {
+  return PlanBoot(device.info(), RingsOf(OptionsFor(device, options)), queue,
+                  device.reaches_host_memory() ? std::optional(host_memory) : std::nullopt);
+}
+
+uint64_t FirstSliceClocks(const Device& device) {
+  constexpr uint64_t kFirst = 100;
+  return device.reaches_host_memory() ? kSliceClocks : kFirst;
+}
+
 uint64_t HostBytes(const CardOptions& options) {
   constexpr uint64_t kPage = 4096;
   return kHardwareQueues * AlignUp(HostQueueBytes(RingsOf(options)), kPage);

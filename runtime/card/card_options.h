@@ -30,6 +30,16 @@ RingSizes RingsOf(const CardOptions& options);
 // and 64 completion pages. Others stay as they are.
 CardOptions OptionsFor(const Device& device, CardOptions options);
 
+// PlanBoot for a queue of the device with OptionsFor it, and host memory at that NoC address where the card reaches it.
+StatusOr<BootPlan> PlanQueue(const Device& device, const CardOptions& options, uint32_t queue,
+                             uint64_t host_memory);
+
+// Device time between two polls of the completion ring: a completion is seen soon while other tiles are busy.
+inline constexpr uint64_t kSliceClocks = 2'000;
+// The first time. Less where the poll itself takes the card's time; each of a wait is twice the one before, up to
+// kSliceClocks.
+uint64_t FirstSliceClocks(const Device& device);
+
 // Host memory that a boot allocates of the device, in bytes: whole pages for each hardware queue.
 uint64_t HostBytes(const CardOptions& options);
 

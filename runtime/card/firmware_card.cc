@@ -19,10 +19,6 @@
 namespace ttfd {
 namespace {
 
-// Device time between two polls of the completion ring: a completion is seen soon while other tiles are busy.
-constexpr uint64_t kSliceClocks = 2'000;
-// The first, where a look takes the card's time as well; each of a poll is twice the one before, up to kSliceClocks.
-constexpr uint64_t kFirstBridgedSliceClocks = 100;
 constexpr uint64_t kCheckedBankBytes = 4096;  // at the end of each bank, after a boot
 
 // Selects `part` of each embedded image.
@@ -72,11 +68,6 @@ CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   return card;
 }
 
-// Where the dispatch harts look for host memory, as for PlanBoot.
-std::optional<uint64_t> HostQueueAt(const Device& device, uint64_t noc_address) {
-  return device.reaches_host_memory() ? std::optional(noc_address) : std::nullopt;
-}
-
 CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans) {
   CardGeometry::DispatchTiles tiles;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
@@ -95,15 +86,13 @@ StatusOr<std::unique_ptr<FirmwareCard>> FirmwareCard::Create(Device& device, Clo
 }
 
 StatusOr<std::unique_ptr<FirmwareCard>> FirmwareCard::Create(Device& device, Clock& clock,
-                                                             const CardOptions& wanted,
+                                                             const CardOptions& options,
                                                              const FirmwareSet& firmware,
                                                              const FirmwareSet& names) {
-  const CardOptions options = OptionsFor(device, wanted);
   // Checks sizes and card; the addresses of the host memory are filled in at boot.
   Plans plans;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    ASSIGN_OR_RETURN(plans[queue], PlanBoot(device.info(), RingsOf(options), queue,
-                                            HostQueueAt(device, /*noc_address=*/0)));
+    ASSIGN_OR_RETURN(plans[queue], PlanQueue(device, options, queue, /*host_memory=*/0));
   }
   RETURN_IF_ERROR(CheckFirmware(firmware));
   std::unique_ptr<FirmwareCard> card(
@@ -120,13 +109,13 @@ FirmwareCard::FirmwareCard(Device& device, Clock& clock, const CardOptions& opti
     : Card({card_, device.info(), geometry_, device.kernel_bounds(), inspector_}),
       device_(device),
       clock_(clock),
-      options_(options),
+      options_(OptionsFor(device, options)),
       firmware_(firmware),
       plans_(plans),
       geometry_(GeometryOf(device.info(), plans_)),
       card_(Describe(device.info(), geometry_)),
       // Half of the ring, so that one record can be written while the host takes the other.
-      max_piece_bytes_(options.completion_ring_pages / 2 * abi::kCompletionPageBytes -
+      max_piece_bytes_(options_.completion_ring_pages / 2 * abi::kCompletionPageBytes -
                        abi::kCommandBytes),
       capture_start_(clock.Now()),
       lost_(Error(StatusCode::kFailedPrecondition, "the card is not booted")),
@@ -145,14 +134,12 @@ Status FirmwareCard::Lose(const Status& status) {
 }
 
 Status FirmwareCard::PlaceRings() {
-  const RingSizes rings = RingsOf(options_);
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    if (host_memory_[queue] == nullptr) {
-      ASSIGN_OR_RETURN(host_memory_[queue], device_.AllocateHostMemory(HostQueueBytes(rings)));
+  const uint64_t bytes = HostQueueBytes(RingsOf(options_));
+  for (uint32_t i = 0; i < kHardwareQueues; ++i) {
+    if (host_memory_[i] == nullptr) {
+      ASSIGN_OR_RETURN(host_memory_[i], device_.AllocateHostMemory(bytes));
     }
-    ASSIGN_OR_RETURN(plans_[queue],
-                     PlanBoot(device_.info(), rings, queue,
-                              HostQueueAt(device_, host_memory_[queue]->noc_address())));
+    ASSIGN_OR_RETURN(plans_[i], PlanQueue(device_, options_, i, host_memory_[i]->noc_address()));
   }
   return OkStatus();
 }
@@ -375,12 +362,11 @@ Status FirmwareCard::PollCard(absl::FunctionRef<bool()> interrupted) {
   RETURN_IF_ERROR(Collect().status());
   // Where the card comes back for completions alone, the caller has other things to see to meanwhile.
   uint64_t left = device_.info().reports_quiescence ? options_.advance_clocks : kSliceClocks;
-  uint64_t slice = device_.reaches_host_memory() ? kSliceClocks : kFirstBridgedSliceClocks;
-  while (progress_ == before && left > 0 && !(settled() && idle())) {
-    slice = std::min(left, slice);
+  for (uint64_t next = FirstSliceClocks(device_);
+       progress_ == before && left > 0 && !(settled() && idle()); next *= 2) {
+    const uint64_t slice = std::min({left, next, kSliceClocks});
     left -= slice;
     ASSIGN_OR_RETURN(const bool can_move, Step(slice));
-    slice = std::min(2 * slice, kSliceClocks);
     if (!can_move) return CheckHang();
     if (prints_.active()) {
       ASSIGN_OR_RETURN(const bool printed, prints_.DrainIfDue());

@@ -141,6 +141,8 @@ class Device {
   virtual Status CheckPresence() { return OkStatus(); }
   // Where the card runs by itself, as silicon does, the call returns at once, with 0 clocks and never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
+  // Has the next call of Advance return `fault`, which a call returned to a caller that waited for another chip.
+  virtual void ReturnFault(const Status& /*fault*/) {}
   // The first fault of a hart since the last Reset, where the backend reports it. It has stopped that hart, and was the
   // result of the Advance in which it happened; the rest of the card continues. Silicon does not report it.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }

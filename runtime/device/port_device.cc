@@ -277,6 +277,7 @@ Status PortDevice::WriteTranslation(uint32_t region, bool enable) {
 
 Status PortDevice::Reset() {
   ++resets_;
+  returned_ = OkStatus();
   // A reset that fails may have cleared the registers too: they are programmed at the next use.
   for (Slot& slot : slots_) {
     slot.known = false;

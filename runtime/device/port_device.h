@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/device/device.h"
 #include "runtime/hw/pcie.h"
@@ -36,7 +37,11 @@ class PortDevice final : public Device {
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   Status Reset() override;
   uint64_t resets() const override { return resets_; }
-  StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return port_->Advance(clocks); }
+  StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
+    if (!returned_.ok()) return std::exchange(returned_, OkStatus());
+    return port_->Advance(clocks);
+  }
+  void ReturnFault(const Status& fault) override { returned_ = fault; }
   std::optional<DeviceFault> fault() const override { return port_->fault(); }
   std::optional<EngineWait> WaitOf(hw::Coordinate tile, uint32_t hart) const override {
     return port_->WaitOf(tile, hart);
@@ -77,6 +82,7 @@ class PortDevice final : public Device {
   std::array<Slot, kSlots> slots_{};
   uint64_t uses_ = 0;
   uint64_t resets_ = 0;
+  Status returned_;  // the result of the next Advance; OK: none
   std::array<PortHostMemory*, hw::kIatuRegions> regions_{};  // one allocation a region; null: free
 };
 

@@ -49,6 +49,10 @@ class Search {
       if (!link.peer) continue;
       const ChipId id = IdOf(*link.peer);
       if (!IsNew(id)) continue;
+      if (id.board == 0 || id.asic == 0) {
+        LeaveOut(id, "the link firmware of its neighbour does not name it");
+        continue;
+      }
       const bool may = !front->info().runs_by_itself ||
                        std::find(allowed_.begin(), allowed_.end(), id) != allowed_.end();
       if (!may) {
@@ -82,11 +86,12 @@ StatusOr<ChipId> ParseChipId(std::string_view text) {
   ChipId id;
   const std::pair<absl::string_view, absl::string_view> ids =
       absl::StrSplit(absl::string_view(text.data(), text.size()), absl::MaxSplits(':', 1));
-  if (absl::SimpleHexAtoi(ids.first, &id.board) && absl::SimpleHexAtoi(ids.second, &id.asic)) {
+  if (absl::SimpleHexAtoi(ids.first, &id.board) && absl::SimpleHexAtoi(ids.second, &id.asic) &&
+      id.board != 0 && id.asic != 0) {
     return id;
   }
   return InvalidArgument(
-      "\"{}\" names no chip: the hexadecimal ids of a board and an ASIC, such as "
+      "\"{}\" names no chip: the hexadecimal ids of a board and an ASIC, as in "
       "\"0x40000000002:0x2\"",
       text);
 }

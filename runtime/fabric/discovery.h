@@ -14,7 +14,7 @@
 
 namespace ttfd {
 
-// "0x40000000002:0x2", board and ASIC. INVALID_ARGUMENT: another text.
+// "0x40000000002:0x2", board and ASIC, neither of which is 0. INVALID_ARGUMENT: another text.
 StatusOr<ChipId> ParseChipId(std::string_view text);
 std::string ToString(const ChipId& chip);
 
@@ -31,8 +31,8 @@ struct RemoteChips {
 // Opens the chips behind links of `devices` that are none of these, each through the lowest channel that is up.
 //
 // A chip is driven without asking its host, which may be another machine at the end of a cable: those of cards are
-// driven if `allowed` names them, those of simulators always. A chip without a neighbour among `devices` is left out,
-// as is one that does not answer. The clock outlives the chips.
+// driven if `allowed` names them, those of simulators always. Left out are also a chip that its neighbour does not
+// name, one without a neighbour among `devices`, and one that does not answer. The clock outlives the chips.
 RemoteChips FindRemoteChips(std::span<const std::shared_ptr<Device>> devices,
                             std::span<const ChipId> allowed, Clock& clock);
 

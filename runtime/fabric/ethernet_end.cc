@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/device/wait.h"
 #include "runtime/hw/ethernet.h"
 #include "runtime/hw/noc.h"
 
@@ -13,6 +12,10 @@ namespace ttfd {
 namespace {
 
 constexpr uint64_t kQueueClocks = 16;  // a queue takes a command every few clocks
+// Far more than any command of a NIU takes.
+constexpr uint64_t kSettleClocks = 100'000;
+constexpr uint64_t kSettleSteps = 100;
+constexpr Duration kSettleTime = std::chrono::milliseconds(1);
 
 uint32_t Register(uint32_t queue, uint32_t offset) {
   return hw::kEthTransmit + queue * hw::kEthTransmitStride + offset;
@@ -66,17 +69,39 @@ Status EthernetEnd::SendRegister(uint32_t queue, uint32_t address, uint32_t valu
   return Write(Register(queue, hw::kEthTransmitCommand), hw::kEthWriteRegister);
 }
 
-Status EthernetEnd::Await(uint64_t clocks, absl::FunctionRef<StatusOr<bool>()> done) const {
+StatusOr<Waited> EthernetEnd::Wait(uint64_t clocks,
+                                   absl::FunctionRef<StatusOr<bool>()> done) const {
   const TimePoint deadline = clock_->Now() + kLinkDeadline;
+  Status fault;
   const auto step = [&]() -> StatusOr<bool> {
-    ASSIGN_OR_RETURN(const AdvanceResult result, device_->Advance(clocks));
-    return !result.quiescent;
+    const StatusOr<AdvanceResult> result = device_->Advance(clocks);
+    if (result.ok()) return !result->quiescent;
+    // A hart of this chip has stopped, which is for others to find. Its Ethernet tiles work.
+    if (!device_->fault().has_value() || !fault.ok()) return result.status();
+    fault = result.status();
+    return true;
   };
   const auto late = [&] { return clock_->Now() >= deadline; };
-  ASSIGN_OR_RETURN(const Waited waited,
-                   WaitUntil(done, step, late, NoTick, Pacing(device_->info(), *clock_)));
+  StatusOr<Waited> waited = WaitUntil(done, step, late, NoTick, Pacing(device_->info(), *clock_));
+  if (!fault.ok()) device_->ReturnFault(fault);
+  return waited;
+}
+
+Status EthernetEnd::Await(uint64_t clocks, absl::FunctionRef<StatusOr<bool>()> done) const {
+  ASSIGN_OR_RETURN(const Waited waited, Wait(clocks, done));
   if (waited == Waited::kDone) return OkStatus();
   return Error(StatusCode::kUnavailable, "no answer over the link at {} ({})", name_, Describe());
+}
+
+Status EthernetEnd::Settle() const {
+  if (device_->info().runs_by_itself) {
+    clock_->Sleep(kSettleTime);
+    return OkStatus();
+  }
+  uint64_t steps = 0;
+  return Wait(kSettleClocks / kSettleSteps,
+              [&]() -> StatusOr<bool> { return ++steps > kSettleSteps; })
+      .status();
 }
 
 std::string EthernetEnd::Describe() const {

@@ -11,6 +11,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/device/device.h"
+#include "runtime/device/wait.h"
 
 namespace ttfd {
 
@@ -47,7 +48,10 @@ class EthernetEnd {
 
   // Lets the chips run, `clocks` between two looks, until `done`. UNAVAILABLE: not within kLinkDeadline, or nothing can
   // happen any more; says how the end is.
+  // A fault of a hart of this chip is left for the next caller of Device::Advance.
   Status Await(uint64_t clocks, absl::FunctionRef<StatusOr<bool>()> done) const;
+  // Lets time pass in which commands that were given before end, or never do.
+  Status Settle() const;
 
  private:
   // Contents of the registers of a queue; none: unknown.
@@ -60,7 +64,8 @@ class EthernetEnd {
   Status Set(uint32_t queue, uint32_t offset, std::optional<uint32_t> Queue::*holds,
              uint32_t value);
   Status AwaitQueue(uint32_t queue) const;  // until it takes a command
-  // "port 1, 0 retrains, queues idle"
+  StatusOr<Waited> Wait(uint64_t clocks, absl::FunctionRef<StatusOr<bool>()> done) const;
+  // "port status 1, 0 retrains, queue 1 is busy"
   std::string Describe() const;
 
   Device* device_;

@@ -143,6 +143,7 @@ StatusOr<std::unique_ptr<HostMemory>> RemoteDevice::AllocateHostMemory(uint64_t 
 }
 
 Status RemoteDevice::Reset() {
+  ++resets_;
   RETURN_IF_ERROR(link_->Reopen());
   const hw::Coordinate first = {info_.tensix_columns.front(), hw::kTensixFirstRow};
   const hw::Coordinate last = {info_.tensix_columns.back(),

@@ -30,6 +30,7 @@ class RemoteDevice final : public Device {
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   // Also opens the link again.
   Status Reset() override;
+  uint64_t resets() const override { return resets_; }
   Status CheckPresence() override;
   // The neighbour's.
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return front_->Advance(clocks); }
@@ -50,6 +51,7 @@ class RemoteDevice final : public Device {
   const std::shared_ptr<Device> front_;
   const std::unique_ptr<RemoteLink> link_;
   DeviceInfo info_;
+  uint64_t resets_ = 0;
 };
 
 }  // namespace ttfd

@@ -20,15 +20,16 @@ constexpr uint64_t kAnswerClocks = 100;  // between two looks for an answer
 constexpr uint32_t kSlots = 0x58000;  // bytes of a write, one slot for each buffer
 constexpr uint32_t kSlotBytes = hw::kNocMaxPacketBytes + 64;
 constexpr uint32_t kWriteBuffers = hw::kNiuCommandBuffers;
-// Near: the line that a counter's copy replaces, and the one that shows the arrival of answers.
+// Near: lines of which a counter's copy replaces a word, and the one that shows the arrival of answers.
 constexpr uint32_t kUnmarked = kSlots + kWriteBuffers * kSlotBytes;
-constexpr uint32_t kMark = kUnmarked + 16;
+constexpr uint32_t kMark = kUnmarked + 2 * 16;
 // Answers end here; behind them the line that shows their arrival.
 constexpr uint32_t kAnswersEnd = hw::kEthLinkFirmware - 64;
 constexpr uint32_t kLine = 16;
 static_assert(kMark + kLine + 2 * kLine + kSlotBytes <= kAnswersEnd && kAnswersEnd % 64 == 0);
 constexpr uint32_t kArrived = kAnswersEnd;  // its mark
-constexpr uint32_t kNoCopy = ~0u;
+// Words of lines that have no copy yet. That one is used which the count is far from.
+constexpr uint32_t kNoCopies[] = {~0u, ~0u >> 1};
 
 constexpr uint32_t Buffer(uint32_t niu, uint32_t buffer) {
   return hw::kNiuAddress + niu * hw::kNiuStride + buffer * hw::kNiuCommandBufferStride;
@@ -49,6 +50,7 @@ constexpr uint32_t kOutstanding = Counter(hw::kNocRequestsOutstanding);
 constexpr uint32_t kAllTransactions = 0xFFFF;
 // Answers after which a count that stays the same is that of commands that have ended.
 constexpr uint32_t kSettledAnswers = 64;
+constexpr uint32_t kMostAnswers = 4096;
 
 constexpr uint32_t kRead =
     hw::kNocResponse | hw::kNocStaticVc | hw::kNocUnicastVc << hw::kNocVcShift;
@@ -75,7 +77,11 @@ Status RemoteLink::Do(absl::FunctionRef<Status()> call) {
   return lost_;
 }
 
-Status RemoteLink::Reopen() { return lost_ = Begin(); }
+Status RemoteLink::Reopen() {
+  // Nothing says of the commands of a link that was lost whether their buffers are free.
+  if (!lost_.ok()) RETURN_IF_ERROR(near_.Settle());
+  return lost_ = Begin();
+}
 
 Status RemoteLink::BeginAfterReset() {
   if (outstanding_ == 0 && near_.device().info().memory_survives_reset) return Begin();
@@ -88,17 +94,22 @@ Status RemoteLink::Begin() {
   far_.clear();
   keeps_coordinates_ = false;
   outstanding_ = 0;
+  bytes_ = false;
   multicast_ = false;
-  const std::array<uint32_t, 4> unmarked = {kNoCopy, kNoCopy, kNoCopy, kNoCopy};
-  RETURN_IF_ERROR(near_.window().Write(kUnmarked, std::as_bytes(std::span(unmarked))));
+  for (uint32_t i = 0; i < std::size(kNoCopies); ++i) {
+    std::array<uint32_t, kLine / 4> line;
+    line.fill(kNoCopies[i]);
+    RETURN_IF_ERROR(near_.window().Write(kUnmarked + i * kLine, std::as_bytes(std::span(line))));
+  }
   // An answer to a command from before this has another mark.
   ASSIGN_OR_RETURN(arrived_mark_, near_.Read(kMark));
   ++arrived_mark_;
   RETURN_IF_ERROR(near_.Write(kMark, arrived_mark_));
   RETURN_IF_ERROR(SendBytes(kMark, kAnswersEnd, kLine));
   RETURN_IF_ERROR(AwaitEarlierCommands());
-  ASSIGN_OR_RETURN(acknowledged_, Fetch(kAcknowledgedLine, kAcknowledged, kAnswersEnd));
-  ASSIGN_OR_RETURN(answered_, Fetch(kAnsweredLine, kAnswered, kAnswersEnd));
+  ASSIGN_OR_RETURN(acknowledged_,
+                   Fetch(kAcknowledgedLine, kAcknowledged, kAnswersEnd, kNoCopies[0]));
+  ASSIGN_OR_RETURN(answered_, Fetch(kAnsweredLine, kAnswered, kAnswersEnd, kNoCopies[0]));
   uint32_t kept = 0;
   RETURN_IF_ERROR(ReadPart(far_xy_, kAcknowledgedLine + hw::kNocTargetHigh, MutableBytesOf(kept)));
   keeps_coordinates_ = kept == far_xy_;
@@ -108,13 +119,16 @@ Status RemoteLink::Begin() {
 Status RemoteLink::AwaitEarlierCommands() {
   uint32_t last = 0;
   uint32_t unchanged = 0;
-  while (unchanged < kSettledAnswers) {
-    ASSIGN_OR_RETURN(const uint32_t count, Fetch(kAcknowledgedLine, kOutstanding, kAnswersEnd));
+  for (uint32_t answers = 0; answers < kMostAnswers; ++answers) {
+    ASSIGN_OR_RETURN(const uint32_t count,
+                     Fetch(kAcknowledgedLine, kOutstanding, kAnswersEnd, kNoCopies[0]));
     if (count == 0) return OkStatus();
     unchanged = count == last ? unchanged + 1 : 0;
+    if (unchanged == kSettledAnswers) return ClearOutstanding();
     last = count;
   }
-  return ClearOutstanding();
+  return Error(StatusCode::kUnavailable,
+               "something else gives commands to the NIU at the far end of {}", near_.name());
 }
 
 Status RemoteLink::ClearOutstanding() {
@@ -194,6 +208,7 @@ Status RemoteLink::WritePart(uint64_t address, ByteSpan from, uint32_t acknowled
   command.target_xy = far_xy_;
   command.return_address = address;
   command.length = bytes;
+  bytes_ = true;
   return IssueWrite(acknowledgements, command);
 }
 
@@ -210,7 +225,8 @@ Status RemoteLink::IssueWrite(uint32_t acknowledgements, const Command& command)
 
 Status RemoteLink::WriteRegister(uint32_t xy, uint32_t address, uint32_t value) {
   return Do([&]() -> Status {
-    if (multicast_) RETURN_IF_ERROR(ConfirmAll());
+    // A write of a register may pass one of L1 in front of it.
+    if (bytes_) RETURN_IF_ERROR(ConfirmAll());
     RETURN_IF_ERROR(AwaitWriteBuffer());
     return IssueWrite(1, {.target = address,
                           .target_xy = xy,
@@ -229,6 +245,7 @@ Status RemoteLink::ConfirmAll() {
   if (outstanding_ == 0) return OkStatus();
   RETURN_IF_ERROR(FetchAt(kAcknowledgedLine, kAcknowledged, acknowledged_, kAnswersEnd));
   outstanding_ = 0;
+  bytes_ = false;
   // A multicast counts as one request, and each of its answers.
   return std::exchange(multicast_, false) ? ClearOutstanding() : OkStatus();
 }
@@ -273,10 +290,11 @@ Status RemoteLink::Issue(uint32_t buffer, const Command& command) {
   return Fire(buffer + hw::kNocCommand, 1);
 }
 
-StatusOr<uint32_t> RemoteLink::Fetch(uint32_t line_buffer, uint32_t counter, uint32_t begin) {
+StatusOr<uint32_t> RemoteLink::Fetch(uint32_t line_buffer, uint32_t counter, uint32_t begin,
+                                     uint32_t no_copy) {
   const uint32_t front = begin / kLine * kLine - kLine;
   const uint32_t copy = front + counter % kLine;
-  RETURN_IF_ERROR(SendBytes(kUnmarked, front, kLine));
+  RETURN_IF_ERROR(SendBytes(kUnmarked + (no_copy == kNoCopies[0] ? 0 : kLine), front, kLine));
   RETURN_IF_ERROR(Issue(line_buffer, {.target = counter,
                                       .target_xy = far_xy_,
                                       .return_address = copy,
@@ -286,7 +304,7 @@ StatusOr<uint32_t> RemoteLink::Fetch(uint32_t line_buffer, uint32_t counter, uin
   RETURN_IF_ERROR(SetFar(FarQueue(hw::kEthTransmitStart), front));
   RETURN_IF_ERROR(SetFar(FarQueue(hw::kEthTransmitSize), kAnswersEnd + kLine - front));
   RETURN_IF_ERROR(SetFar(FarQueue(hw::kEthTransmitDestination), front));
-  uint32_t count = kNoCopy;
+  uint32_t count = no_copy;
   // One answer after the other, until one has the copy: the line's buffer is free then.
   const auto has_copy = [&]() -> StatusOr<bool> {
     RETURN_IF_ERROR(near_.Write(kArrived, ~arrived_mark_));
@@ -297,15 +315,18 @@ StatusOr<uint32_t> RemoteLink::Fetch(uint32_t line_buffer, uint32_t counter, uin
       return mark == arrived_mark_;
     }));
     ASSIGN_OR_RETURN(count, near_.Read(copy));
-    return count != kNoCopy;
+    return count != no_copy;
   };
   RETURN_IF_ERROR(near_.Await(0, has_copy));
   return count;
 }
 
 Status RemoteLink::FetchAt(uint32_t line_buffer, uint32_t counter, uint32_t value, uint32_t begin) {
+  // Until it has the value the count is a little less.
+  const bool middle = value - (1u << 30) < 1u << 31;
+  const uint32_t no_copy = kNoCopies[middle ? 0 : 1];
   return near_.Await(0, [&]() -> StatusOr<bool> {
-    ASSIGN_OR_RETURN(const uint32_t count, Fetch(line_buffer, counter, begin));
+    ASSIGN_OR_RETURN(const uint32_t count, Fetch(line_buffer, counter, begin, no_copy));
     return count == value;
   });
 }

@@ -28,7 +28,8 @@
 
 namespace ttfd {
 
-// Not thread-safe: one thread drives both chips. The link carries nothing else on queue 1.
+// Not thread-safe: one thread drives both chips. The link carries nothing else on queue 1, nothing else uses the NIUs
+// of the far tile, and nothing else resets the far chip: its registers hold what was written to them.
 //
 // UNAVAILABLE: no answer within kLinkDeadline, or the neighbour was reset while writes were outstanding. What was
 // outstanding is unknown then, and every later call fails with the same error until Reopen(). A reset of the neighbour
@@ -98,7 +99,9 @@ class RemoteLink {
   Status Issue(uint32_t buffer, const Command& command);
   // Brings home what the far L1 has from `begin` to the end of the answers, with a copy of a counter of NIU 1 that was
   // made before. Answers with the copy.
-  StatusOr<uint32_t> Fetch(uint32_t line_buffer, uint32_t counter, uint32_t begin);
+  // `no_copy`: a value that the counter does not have.
+  StatusOr<uint32_t> Fetch(uint32_t line_buffer, uint32_t counter, uint32_t begin,
+                           uint32_t no_copy);
   // Fetches until the counter has the value.
   Status FetchAt(uint32_t line_buffer, uint32_t counter, uint32_t value, uint32_t begin);
 
@@ -110,6 +113,7 @@ class RemoteLink {
   uint32_t acknowledged_ = 0;         // what the counters show when all is done
   uint32_t answered_ = 0;
   uint32_t outstanding_ = 0;   // writes that were issued and not confirmed
+  bool bytes_ = false;         // writes of bytes are among them
   bool multicast_ = false;     // the outstanding write is one
   uint32_t arrived_mark_ = 0;  // the line behind an answer holds it
   uint64_t near_resets_ = 0;   // Device::resets() of the neighbour when the link was opened

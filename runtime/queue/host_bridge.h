@@ -1,6 +1,6 @@
 // Stands in for host memory on a chip that does not reach the host's.
 //
-// The dispatch harts of such a chip use L1 of their prefetch tile, laid out as a queue's host memory is
+// Its dispatch harts use L1 of their prefetch tile, with the layout of a queue's host memory
 // (runtime/abi/host_queue.h). The bridge copies between that and memory of the host at the same offsets: entries of the
 // issue ring on their way to the card, and completion records, pointers and counts on their way back. What space the
 // two sides may use they decide as ever, since both have the whole layout.

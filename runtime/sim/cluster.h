@@ -2,7 +2,8 @@
 //
 // Time is cut into slices of the latency of a link: a packet that is sent in one slice arrives in a later one, so chips
 // do not see each other within a slice, and the result is the same on any number of threads and for any division of
-// time into calls of Advance. Where no chip has anything to do time jumps.
+// time into calls of Advance. Slices are shorter while the host drives a link. Where no chip has anything to do time
+// jumps.
 #pragma once
 
 #include <barrier>

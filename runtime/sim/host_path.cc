@@ -7,6 +7,7 @@
 
 #include "runtime/hw/pcie.h"
 #include "runtime/sim/scheduler.h"
+#include "runtime/sim/transmit_queues.h"
 
 namespace ttfd::sim {
 
@@ -44,6 +45,10 @@ void HostPath::Reset() {
 }
 
 Refusal HostPath::WriteNow(const HostWay& way, uint64_t address, ByteSpan from) {
+  if (!way.multicast && address >= hw::kEthTransmit &&
+      TransmitQueues::Has(static_cast<uint32_t>(address))) {
+    machine_.host_link_clock = machine_.scheduler->now();
+  }
   return way.multicast ? noc_.HostMulticast(way.rectangle, address, from)
                        : noc_.HostWrite(way.rectangle.end, address, from);
 }

@@ -9,8 +9,6 @@
 #include "runtime/hw/tensix.h"
 #include "runtime/sim/noc.h"
 #include "runtime/sim/noc_command.h"
-#include "runtime/sim/scheduler.h"
-#include "runtime/sim/transmit_queues.h"
 
 namespace ttfd::sim {
 namespace {
@@ -274,10 +272,6 @@ Refusal Noc::HostRead(hw::Coordinate at, uint64_t address, MutableByteSpan to) {
 Refusal Noc::HostWrite(hw::Coordinate at, uint64_t address, ByteSpan from) {
   const TileRef tile = grid_.At(at.x, at.y);
   if (Refusal refusal = CheckHostAccess(tile, address, from.size())) return refusal;
-  if (tile.kind == TileKind::kEthernet && TransmitQueues::Has(static_cast<uint32_t>(address))) {
-    Machine& machine = TileAt(tile).machine();
-    machine.host_link_clock = machine.scheduler->now();
-  }
   return WriteRemote(tile, address, from.data(), static_cast<uint32_t>(from.size()));
 }
 

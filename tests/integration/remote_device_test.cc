@@ -39,9 +39,14 @@ class Front final : public Device {
   uint64_t resets() const override { return device_->resets(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
     if (stopped) return AdvanceResult{0, true};
+    if (calls_left == 0) return AdvanceResult{0, true};
+    --calls_left;
     return device_->Advance(clocks);
   }
+  void ReturnFault(const Status& fault) override { device_->ReturnFault(fault); }
+  std::optional<DeviceFault> fault() const override { return device_->fault(); }
   bool stopped = false;
+  uint64_t calls_left = ~uint64_t{0};  // of Advance, until it stops
 
  private:
   const std::unique_ptr<Device> device_;
@@ -245,6 +250,37 @@ TEST_F(RemoteChip, IsUnavailableOnceNothingAnswersUntilAReset) {
   EXPECT_TRUE(remote_->CheckPresence().ok());
 }
 
+TEST_F(RemoteChip, WorksAgainAfterAResetWhereverItsLinkStopped) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    remote_.reset();
+    ASSERT_NO_FATAL_FAILURE(Open(fmt::format("sim:cluster=1x2,hazards=on,seed={}", seed)));
+    const auto worker = WindowOf(*remote_, hw::NocXy(2, 3));
+    std::vector<std::byte> data(hw::kNocMaxPacketBytes);
+    front_->calls_left = 40 + 5 * seed;
+    while (worker->Write(0x1000, data).ok() && worker->Read(0x1000, data).ok()) continue;
+    front_->calls_left = ~uint64_t{0};
+    const Status reset = remote_->Reset();
+    ASSERT_TRUE(reset.ok()) << "seed " << seed << " " << reset.ToString() << FarFault();
+    ASSERT_TRUE(WriteWord(*worker, 0x1000, seed).ok());
+    EXPECT_EQ(ReadWord(*worker, 0x1000).value(), seed);
+    EXPECT_EQ(FarFault(), "") << "seed " << seed;
+  }
+}
+
+TEST_F(RemoteChip, LeavesAFaultOfItsNeighbourToOthers) {
+  ASSERT_NO_FATAL_FAILURE(Open("sim:cluster=1x2"));
+  ASSERT_TRUE(WriteWord(*WindowOf(*front_, hw::NocXy(1, 2)), 0, 0).ok());  // no instruction
+  ASSERT_TRUE(WriteWord(*WindowOf(*front_, hw::NocXy(1, 2)), hw::kSoftReset0,
+                        hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc)
+                  .ok());
+  const auto worker = WindowOf(*remote_, hw::NocXy(2, 3));
+  EXPECT_TRUE(WriteWord(*worker, 0x1000, 5).ok());
+  EXPECT_EQ(ReadWord(*worker, 0x1000).value(), 5u);
+  EXPECT_EQ(front_->Advance(1).status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(front_->Advance(1).ok());
+  EXPECT_EQ(ReadWord(*worker, 0x1000).value(), 5u);
+}
+
 TEST_F(RemoteChip, SurvivesAResetOfItsNeighbourUnlessWritesWereOutstanding) {
   ASSERT_NO_FATAL_FAILURE(Open("sim:cluster=1x2"));
   const auto worker = WindowOf(*remote_, hw::NocXy(2, 3));
@@ -318,6 +354,15 @@ TEST(FindRemoteChips, LeavesChipsOfOtherHostsAlone) {
   const auto devices = OpenPorts("sim:cluster=1x3,remote=1+2,wrap=x", true);
   const RemoteChips none = FindRemoteChips(devices, {}, SteadyClock());
   EXPECT_TRUE(none.chips.empty());
+  for (uint32_t channel = 0; channel < 4; ++channel) {
+    for (const uint32_t queue : {0u, 1u}) {
+      const auto tile = devices.front()->OpenWindow(
+          UnicastTarget({hw::kEthTranslatedX + channel, hw::kEthTranslatedY}));
+      const uint32_t accepted =
+          hw::kEthTransmit + queue * hw::kEthTransmitStride + hw::kEthTransmitAccepted;
+      EXPECT_EQ(ReadWord(**tile, accepted).value(), 0u) << "nothing was sent to them";
+    }
+  }
   EXPECT_EQ(none.left_out.size(), 2u);
   const auto name = ParseChipId("0x40000000003:0x3");
   ASSERT_TRUE(name.ok());
@@ -329,7 +374,7 @@ TEST(FindRemoteChips, LeavesChipsOfOtherHostsAlone) {
 
 TEST(FindRemoteChips, NamesAreTwoHexadecimalNumbers) {
   EXPECT_EQ(ToString(ParseChipId("4000000003:a").value()), "0x4000000003:0xa");
-  for (const char* const wrong : {"", ":", "1", "1:", ":1", "1:2:3", "x:y", "1 2"}) {
+  for (const char* const wrong : {"", ":", "1", "1:", ":1", "1:2:3", "x:y", "1 2", "0:1", "1:0"}) {
     EXPECT_EQ(ParseChipId(wrong).status().code(), StatusCode::kInvalidArgument) << wrong;
   }
 }

@@ -44,7 +44,8 @@ inline constexpr std::string_view kCard = "kmd:";
 // A chip behind a link of a neighbour: of the model, or, with ":PATH", of a simulator library of two chips.
 inline constexpr std::string_view kRemote = "remote";
 
-// "ttsim:PATH", "kmd:CARD", kRemote... or kKmdStandin... if tests run on another backend; empty: on the embedded device.
+// "ttsim:PATH", "kmd:CARD", kRemote... or kKmdStandin... if tests run on another backend; empty: on the embedded
+// device.
 inline std::string TestSimulator() { return TestEnvironment("TTFD_TEST_DEVICE"); }
 
 // What a daemon is told whose test would say `text`.

@@ -76,6 +76,27 @@ TEST(BootPlan, KeepsAllHostAddressesBehindOneHighWord) {
             StatusCode::kInvalidArgument);
 }
 
+TEST(BootPlan, PutsTheQueueIntoThePrefetchTileWhereHostMemoryIsNotReached) {
+  RingSizes sizes = Sizes();
+  EXPECT_EQ(PlanBoot(Card(), sizes, 0, std::nullopt).status().code(), StatusCode::kInvalidArgument)
+      << "4 MiB of entries do not fit in L1";
+  sizes.issue_ring_bytes = 336 << 10;
+  sizes.completion_ring_pages = 64;
+  const auto plan = PlanBoot(Card(), sizes, 1, std::nullopt);
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  const abi::BootBlock& block = plan->block;
+  EXPECT_EQ(block.pcie_xy, block.prefetch_xy);
+  EXPECT_GE(plan->host_queue_address, block.ringbuffer_address + sizes.ringbuffer_bytes);
+  EXPECT_EQ(block.completion_pointer_low, plan->host_queue_address);
+  EXPECT_EQ(block.issue_ring_low, plan->host_queue_address + abi::kIssueRingOffset);
+  EXPECT_EQ(block.issue_ring_low % 64, 0u);
+  EXPECT_EQ(block.completion_ring_low % 4096, 0u);
+  EXPECT_EQ(block.issue_ring_high | block.completion_ring_high | block.completion_pointer_high, 0u);
+  EXPECT_LE(plan->host_queue_address + HostQueueBytes(sizes), hw::kL1Bytes);
+  sizes.completion_ring_pages = 65;
+  EXPECT_EQ(PlanBoot(Card(), sizes, 1, std::nullopt).status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST(BootPlan, RefusesACardWithoutRoomForDispatch) {
   DeviceInfo info = Card();
   info.tensix_columns = {1};
