@@ -251,12 +251,13 @@ TEST_F(RemoteChip, IsUnavailableOnceNothingAnswersUntilAReset) {
 }
 
 TEST_F(RemoteChip, WorksAgainAfterAResetWhereverItsLinkStopped) {
-  for (uint32_t seed = 1; seed <= 40; ++seed) {
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
     remote_.reset();
-    ASSERT_NO_FATAL_FAILURE(Open(fmt::format("sim:cluster=1x2,hazards=on,seed={}", seed)));
+    ASSERT_NO_FATAL_FAILURE(
+        Open(fmt::format("sim:cluster=1x2,link_latency=1,hazards=on,seed={}", seed)));
     const auto worker = WindowOf(*remote_, hw::NocXy(2, 3));
     std::vector<std::byte> data(hw::kNocMaxPacketBytes);
-    front_->calls_left = 40 + 5 * seed;
+    front_->calls_left = 40 + seed;
     while (worker->Write(0x1000, data).ok() && worker->Read(0x1000, data).ok()) continue;
     front_->calls_left = ~uint64_t{0};
     const Status reset = remote_->Reset();
