@@ -43,7 +43,7 @@ class Remote {
     return static_cast<double>(device_->link().counts().register_writes - before) * 4096 / kBytes;
   }
 
-  // Of a reset, a boot and the check of the card.
+  // Register writes of a reset, a boot and the check of the card.
   StatusOr<double> BootCommands() {
     RETURN_IF_ERROR(Boot().status());  // the first launches nothing
     const uint64_t before = device_->link().counts().register_writes;

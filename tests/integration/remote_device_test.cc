@@ -70,7 +70,7 @@ class RemoteChip : public testing::Test {
     }
     ASSERT_NE(remote_, nullptr);
   }
-  // What went wrong at the far chip, for a message.
+  // The fault of the far chip, for a message.
   std::string FarFault() const { return port_->fault() ? "; " + port_->fault()->text : ""; }
   static hw::Coordinate At(uint32_t xy) { return {hw::NocX(xy), hw::NocY(xy)}; }
   static std::unique_ptr<Window> WindowOf(Device& device, const WindowTarget& target) {
@@ -317,7 +317,7 @@ TEST_F(RemoteChip, AResetHoldsItsHartsAndLeavesTheNeighbours) {
   }
 }
 
-// Those with ports.
+// Opens the chips of a cluster that have ports.
 std::vector<std::shared_ptr<Device>> OpenPorts(const std::string& text, bool are_cards) {
   std::vector<std::shared_ptr<Device>> devices;
   auto opened = OpenSimDevices(ParseSimOptions(text).value());
