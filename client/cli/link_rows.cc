@@ -20,6 +20,7 @@ std::string PeerText(const std::optional<client::LinkPeer>& peer,
 
 std::optional<uint32_t> PeerDevice(const client::LinkPeer& peer,
                                    const std::vector<client::DeviceInfo>& devices) {
+  if (peer.asic == 0) return std::nullopt;  // the chips of a board have different ids
   for (const client::DeviceInfo& device : devices) {
     if (device.board_id == peer.board && device.asic_id == peer.asic) return device.index;
   }

@@ -31,7 +31,7 @@ CardOptions OptionsFor(const Device& device, CardOptions options) {
 
 StatusOr<BootPlan> PlanQueue(const Device& device, const CardOptions& options, uint32_t queue,
                              uint64_t host_memory) {
-  return PlanBoot(device.info(), RingsOf(OptionsFor(device, options)), queue,
+  return PlanBoot(device.info(), RingsOf(options), queue,
                   device.reaches_host_memory() ? std::optional(host_memory) : std::nullopt);
 }
 

@@ -30,7 +30,7 @@ RingSizes RingsOf(const CardOptions& options);
 // and 64 completion pages. Others stay as they are.
 CardOptions OptionsFor(const Device& device, CardOptions options);
 
-// PlanBoot for a queue of the device with OptionsFor it, and host memory at that NoC address where the card reaches it.
+// PlanBoot for a queue of the device, with host memory at that NoC address where the card reaches it.
 StatusOr<BootPlan> PlanQueue(const Device& device, const CardOptions& options, uint32_t queue,
                              uint64_t host_memory);
 

@@ -92,7 +92,7 @@ StatusOr<std::unique_ptr<FirmwareCard>> FirmwareCard::Create(Device& device, Clo
   // Checks sizes and card; the addresses of the host memory are filled in at boot.
   Plans plans;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    ASSIGN_OR_RETURN(plans[queue], PlanQueue(device, options, queue, /*host_memory=*/0));
+    ASSIGN_OR_RETURN(plans[queue], PlanQueue(device, OptionsFor(device, options), queue, 0));
   }
   RETURN_IF_ERROR(CheckFirmware(firmware));
   std::unique_ptr<FirmwareCard> card(

@@ -96,15 +96,15 @@ uint64_t Cluster::NextSlice() {
 }
 
 void Cluster::BeginSlice(uint64_t begin) {
-  slice_end_ = begin + (HostDrivesLink() ? std::min(slice_, kHostSlice) : slice_);
+  slice_end_ = begin + (HostDrivesLink(begin) ? std::min(slice_, kHostSlice) : slice_);
   for (uint32_t i = 0; i < size(); ++i) {
     if (chips_[i]->NextWork() >= slice_end_) continue;
     running_.push_back(i);
   }
 }
 
-bool Cluster::HostDrivesLink() const {
-  const uint64_t since = now_ - std::min(now_, uint64_t{4} * slice_ + kHostPause);
+bool Cluster::HostDrivesLink(uint64_t clock) const {
+  const uint64_t since = clock - std::min(clock, uint64_t{4} * slice_ + kHostPause);
   return std::any_of(chips_.begin(), chips_.end(), [since](const std::unique_ptr<Chip>& chip) {
     return chip->host_link_clock().value_or(0) > since;
   });

@@ -80,9 +80,9 @@ class Cluster {
   // Hands the packets that the chip has sent to its neighbours.
   void Exchange(Chip& chip);
   bool IsIdle() const;
-  // Does the host give commands to a transmit queue? It waits for the end of one before it gives the next, and sees
-  // the chips between two slices only: these are short meanwhile.
-  bool HostDrivesLink() const;
+  // Does the host give commands to a transmit queue at this clock? It waits for the end of one before it gives the
+  // next, and sees the chips between two slices only: these are short meanwhile.
+  bool HostDrivesLink(uint64_t clock) const;
   static constexpr uint32_t kHostSlice = 16;
   static constexpr uint64_t kHostPause = 4000;  // and four latencies: it drives none any more
   // Shows the present time to all chips.

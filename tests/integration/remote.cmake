@@ -12,3 +12,5 @@ ttfd_test_again(dispatch_trace_test PREFIX remote. ${remote_labels}
 ttfd_test_again(dispatch_transfer_test PREFIX remote. ${remote_labels}
   FILTER -*.AnErrorAmidACommand*:*.AreClearedAfterUseWhereTheCardIsNever*:*.*/Default*)
 ttfd_test_again(daemon_queues_test PREFIX remote. ${remote_labels})
+ttfd_test_again(dispatch_launch_test PREFIX remote-hazards. LABELS integration remote hazards
+  ENVIRONMENT TTFD_TEST_DEVICE=remote TTFD_TEST_SIM=hazards=on,seed=1)
