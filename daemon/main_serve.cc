@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "daemon/core/daemon.h"
 #include "daemon/debugger_monitor.h"
 #include "daemon/open_device.h"
@@ -59,7 +61,7 @@ class DaemonMain {
 
   Status Run() {
     RETURN_IF_ERROR(Start());
-    const std::string serving = fmt::format("serving {} on {}", CardText(), where_);
+    const std::string serving = fmt::format("serving {} on {}", CardsText(), where_);
     LogInfo("{}", serving);
     manager_.Ready(serving);
     WaitForStop();
@@ -69,20 +71,26 @@ class DaemonMain {
  private:
   Status Start();
   StatusOr<std::unique_ptr<UnixListener>> Listen();
-  StatusOr<std::unique_ptr<FirmwareCard>> OpenCard();
-  // Clock that the card's timeouts are measured with.
+  StatusOr<std::vector<ServedCard>> OpenCards();
+  StatusOr<ServedCard> ServeDevice(uint32_t number, CardOptions options);
+  // Clock that the cards' timeouts are measured with.
   Clock& DeviceClock() {
     return debugging_.server != nullptr ? static_cast<Clock&>(device_clock_) : SteadyClock();
   }
   DaemonOptions CoreOptions();
-  DeviceReading ReadDevices();
+  DeviceThreadOptions ThreadOptions();
   RpcOptions ServerOptions() const;
-  // "a model of a p150 (no card)"
-  std::string CardText() const;
-  // Does the host not translate what the card sends?
-  bool ReachesAllMemory() const { return IsCard() && !device().info().iommu; }
-  Device& device() const { return *opened_.devices.front(); }
-  bool IsCard() const { return device().info().backend == "kmd"; }
+  // "a model of a p150 (no card)", "4 devices (a model of a p150 (no card))"
+  std::string CardsText() const;
+  bool AnyDevice(absl::FunctionRef<bool(const DeviceInfo&)> is) const {
+    return std::any_of(opened_.devices.begin(), opened_.devices.end(),
+                       [is](const auto& device) { return is(device->info()); });
+  }
+  static bool IsCard(const DeviceInfo& info) { return info.backend == "kmd"; }
+  // Does the host not translate what a card sends?
+  bool ReachesAllMemory() const {
+    return AnyDevice([](const DeviceInfo& info) { return IsCard(info) && !info.iommu; });
+  }
   std::vector<std::string> Warnings() const;
   void WaitForStop();
   // Grows while the device thread is alive.
@@ -105,7 +113,7 @@ class DaemonMain {
   RoleCpuClock work_clock_;  // of a device that runs on the device thread
   Debugging debugging_;
   std::unique_ptr<UserNames> user_names_;
-  OpenedDevices opened_;  // the first is served
+  OpenedDevices opened_;
   std::unique_ptr<Daemon> core_;
   std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
   std::unique_ptr<UnixListener> listener_;
@@ -151,13 +159,17 @@ Status DaemonMain::Start() {
     ASSIGN_OR_RETURN(tcp_, TcpListener::Create(options_.tls.address));
     where_ += " and " + tcp_->address() + " (TLS)";
   }
-  manager_.SetStatus("booting the card");
-  manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits);
-  ASSIGN_OR_RETURN(std::unique_ptr<Card> card, OpenCard());
-  ASSIGN_OR_RETURN(core_, Daemon::Create(std::move(card), SteadyClock(), CoreOptions()));
+  manager_.SetStatus("booting the cards");
+  const Duration boot = milliseconds(options_.device.boot_ms) * kBootWaits;
+  manager_.ExtendTimeout(boot);
+  ASSIGN_OR_RETURN(std::vector<ServedCard> cards, OpenCards());
+  manager_.ExtendTimeout(boot * cards.size());
+  ASSIGN_OR_RETURN(core_, Daemon::Create(std::move(cards), SteadyClock(), CoreOptions()));
   const Status booted = Annotate(core_->Boot(), "boot");
   const bool named = ProblemOf(booted) != Problem::kNone;
-  if (!booted.ok()) return IsCard() && !named ? WithProblem(Problem::kDoesNotBoot, booted) : booted;
+  if (!booted.ok()) {
+    return AnyDevice(IsCard) && !named ? WithProblem(Problem::kDoesNotBoot, booted) : booted;
+  }
   if (debugging_.server != nullptr) debugging_.server->Admit(true);
   ASSIGN_OR_RETURN(rpc_, RpcServer::Create(ServerOptions(), *core_, SteadyClock()));
   if (tcp_ != nullptr) {
@@ -186,18 +198,17 @@ StatusOr<std::unique_ptr<UnixListener>> DaemonMain::Listen() {
   return UnixListener::Create(listen);
 }
 
-StatusOr<std::unique_ptr<FirmwareCard>> DaemonMain::OpenCard() {
+StatusOr<std::vector<ServedCard>> DaemonMain::OpenCards() {
   CardOptions options;
   options.issue_ring_bytes = options_.device.issue_ring_bytes;
   options.completion_ring_pages = options_.device.completion_ring_pages;
   options.boot_timeout = milliseconds(options_.device.boot_ms);
-  options.record_path = options_.device.record_path;
   debugging_.clock = &device_clock_;
   std::vector<ChipId> remote_chips;
   for (const std::string& name : options_.device.remote_chips) {
     ASSIGN_OR_RETURN(remote_chips.emplace_back(), ParseChipId(name));
   }
-  ASSIGN_OR_RETURN(opened_, OpenDevices(options_.device.device, system_, HostBytes(options),
+  ASSIGN_OR_RETURN(opened_, OpenDevices(options_.device.devices, system_, HostBytes(options),
                                         remote_chips, &debugging_));
   if (debugging_.server != nullptr) {
     // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
@@ -205,64 +216,80 @@ StatusOr<std::unique_ptr<FirmwareCard>> DaemonMain::OpenCard() {
     LogInfo("debuggers may connect at {}; they see and change everybody's memory",
             debugging_.server->where());
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<FirmwareCard> card,
-                   FirmwareCard::Create(device(), DeviceClock(), options));
+  std::vector<ServedCard> cards;
+  for (uint32_t number = 0; number < opened_.devices.size(); ++number) {
+    ASSIGN_OR_RETURN(cards.emplace_back(), ServeDevice(number, options));
+  }
   if (debugging_.server != nullptr) {
     // The device thread asks, which runs no longer than the card lives.
     debugging_.server->SetMonitor(
-        [probe = &card->probe()](std::string_view words) { return AnswerMonitor(words, *probe); });
+        [probe = &cards[opened_.debugged].card->probe()](std::string_view words) {
+          return AnswerMonitor(words, *probe);
+        });
   }
-  return card;
+  return cards;
+}
+
+StatusOr<ServedCard> DaemonMain::ServeDevice(uint32_t number, CardOptions options) {
+  Device& device = *opened_.devices[number];
+  options.record_path = options_.device.record_path;
+  if (!options.record_path.empty() && number > 0) {
+    options.record_path += fmt::format(".{}", number);
+  }
+  ServedCard served;
+  ASSIGN_OR_RETURN(served.card, FirmwareCard::Create(device, DeviceClock(), options));
+  served.behind = opened_.behind[number];
+  served.set_in_use = [&device](bool in_use) { device.SetInUse(in_use); };
+  served.read_device = [&device] { return DeviceReading{device.ReadHealth(), ReadLinks(device)}; };
+  return served;
 }
 
 DaemonOptions DaemonMain::CoreOptions() {
   DaemonOptions options;
-  options.identity = {TTFD_VERSION, options_.device.device, Warnings(),
-                      ReachesAllMemory() && !options_.device.share_without_iommu};
+  options.identity = {TTFD_VERSION, fmt::format("{}", fmt::join(options_.device.devices, ", ")),
+                      Warnings(), ReachesAllMemory() && !options_.device.share_without_iommu};
   for (const std::string& warning : options.identity.warnings) LogWarning("{}", warning);
   options.limits = options_.limits;
   options.timeouts = options_.timeouts;
   options.load_kernel = LoadKernel;
   options.user_name = [names = user_names_.get()](uint32_t uid) { return names->Of(uid); };
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);
-  options.hang_store = {options_.hangs.folder, options_.hangs.reports, options_.hangs.bytes};
-  options.hang_writer.patience = milliseconds(options_.hangs.disk_ms);
+  options.hang_reports = {{options_.hangs.folder, options_.hangs.reports, options_.hangs.bytes},
+                          {.patience = milliseconds(options_.hangs.disk_ms)}};
   options.hangs = {options_.hangs.quarantine_hangs, options_.hangs.quarantine_window_ms};
   options.card.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.card.overlap = options.scheduler.quantum / 2;
   options.kernel_times.segment = options.card.overlap;  // two of them are on the card at a time
   options.kernel_times.launch = options.scheduler.launch_guess;
   options.card.independent_window = options.scheduler.quantum;
-  if (device().info().backend == "embedded") options.card.work_clock = &work_clock_;
   options.card.window_commands = options_.scheduler.window_commands;
-  const uint32_t spin_us = device().info().runs_by_itself ? kCardSpinUs : 0;
-  options.card.spin = std::chrono::microseconds(options_.scheduler.spin_us.value_or(spin_us));
-  if (debugging_.server != nullptr) {
-    options.card.device_clock = &device_clock_;
-    options.card.idle_tick = kDebuggerTick;
-    options.card.serve_debugger = [this] {
-      return debugging_.server->Attend(
-          [this](uint64_t clocks) { return device().Advance(clocks); });
-    };
-  }
-  options.card.on_thread_start = [this] {
-    const uint32_t most = options_.scheduler.boost;
-    LowerNiceValue(most - LoweredForAll(most), "the device thread");
-  };
-  options.card.on_role = [this](bool taken) { rpc_->SetDeviceThread(taken); };
-  options.card.set_in_use = [this](bool in_use) { device().SetInUse(in_use); };
-  options.card.read_device = [this] { return ReadDevices(); };
-  options.card.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
+  options.thread = ThreadOptions();
   return options;
 }
 
-DeviceReading DaemonMain::ReadDevices() {
-  DeviceReading reading{device().ReadHealth(), ReadLinks(device()), {}};
-  for (size_t i = 1; i < opened_.devices.size(); ++i) {
-    Device& other = *opened_.devices[i];
-    reading.unserved.push_back({other.info(), ReadLinks(other), opened_.behind[i]});
+DeviceThreadOptions DaemonMain::ThreadOptions() {
+  DeviceThreadOptions options;
+  if (AnyDevice([](const DeviceInfo& info) { return info.backend == "embedded"; })) {
+    options.work_clock = &work_clock_;
   }
-  return reading;
+  const bool waits = AnyDevice([](const DeviceInfo& info) { return !info.runs_by_itself; });
+  options.spin =
+      std::chrono::microseconds(options_.scheduler.spin_us.value_or(waits ? 0 : kCardSpinUs));
+  if (debugging_.server != nullptr) {
+    options.device_clock = &device_clock_;
+    options.idle_tick = kDebuggerTick;
+    options.serve_debugger = [this, device = opened_.devices[opened_.debugged].get()] {
+      return debugging_.server->Attend(
+          [device](uint64_t clocks) { return device->Advance(clocks); });
+    };
+  }
+  options.on_thread_start = [this] {
+    const uint32_t most = options_.scheduler.boost;
+    LowerNiceValue(most - LoweredForAll(most), "the device thread");
+  };
+  options.on_role = [this](bool taken) { rpc_->SetDeviceThread(taken); };
+  options.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
+  return options;
 }
 
 RpcOptions DaemonMain::ServerOptions() const {
@@ -289,16 +316,26 @@ RpcOptions DaemonMain::ServerOptions() const {
 std::vector<std::string> DaemonMain::Warnings() const {
   if (!ReachesAllMemory()) return {};
   return {fmt::format(
-      "the IOMMU is not on for the card: who submits can reach all memory of the host; {} submit",
+      "the IOMMU is not on for a card: who submits can reach all memory of the host; {} submit",
       options_.device.share_without_iommu ? "several users may (device.share_without_iommu)"
                                           : "only one user and root may")};
 }
 
-std::string DaemonMain::CardText() const {
-  const DeviceInfo& info = device().info();
+std::string CardText(const DeviceInfo& info) {
   if (info.backend == "embedded") return fmt::format("a model of a {} (no card)", info.board);
   if (info.backend == "ttsim") return fmt::format("a simulated {} (no card)", info.board);
   return "a " + info.board;
+}
+
+std::string DaemonMain::CardsText() const {
+  std::vector<std::string> kinds;
+  for (const auto& device : opened_.devices) {
+    std::string text = CardText(device->info());
+    if (std::find(kinds.begin(), kinds.end(), text) == kinds.end()) kinds.push_back(text);
+  }
+  const size_t count = opened_.devices.size();
+  if (count == 1) return kinds.front();
+  return fmt::format("{} devices ({})", count, fmt::join(kinds, ", "));
 }
 
 // Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP opens the audit file again; the configuration is read

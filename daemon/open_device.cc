@@ -73,23 +73,34 @@ StatusOr<std::vector<std::unique_ptr<Device>>> OpenPorts(std::string_view text,
     return devices;
   }
   ASSIGN_OR_RETURN(const SimOptions options, ParseSimOptions(text));
-  return OpenSimDevices(options, debugging);
+  if (!options.gdb.empty() && debugging->server != nullptr) {
+    return InvalidArgument("'{}': another device has a debugger already; one may have one", text);
+  }
+  return OpenSimDevices(options, options.gdb.empty() ? nullptr : debugging);
 }
 
 }  // namespace
 
-StatusOr<OpenedDevices> OpenDevices(std::string_view text, const kmd::System& system,
+StatusOr<OpenedDevices> OpenDevices(std::span<const std::string> texts, const kmd::System& system,
                                     uint64_t host_bytes, std::span<const ChipId> remote_chips,
                                     Debugging* debugging) {
-  ASSIGN_OR_RETURN(auto ports, OpenPorts(text, system, host_bytes, debugging));
   OpenedDevices opened;
-  for (auto& port : ports) opened.devices.push_back(std::move(port));
+  for (const std::string& text : texts) {
+    const bool debugged = debugging->server != nullptr;
+    ASSIGN_OR_RETURN(auto ports, OpenPorts(text, system, host_bytes, debugging));
+    if (!debugged && debugging->server != nullptr) opened.debugged = opened.devices.size();
+    for (auto& port : ports) opened.devices.push_back(std::move(port));
+  }
   opened.behind.resize(opened.devices.size());
   RemoteChips remote = FindRemoteChips(opened.devices, remote_chips, SteadyClock());
   for (const std::string& left_out : remote.left_out) LogInfo("{}", left_out);
   for (RemoteChips::Chip& chip : remote.chips) {
     opened.devices.push_back(std::move(chip.device));
     opened.behind.emplace_back(chip.behind);
+  }
+  if (opened.devices.size() > kMostDevices) {
+    return InvalidArgument("{} devices; a daemon serves at most {}", opened.devices.size(),
+                           kMostDevices);
   }
   return opened;
 }

@@ -1,6 +1,7 @@
-// The daemon's card, from the text of --device: the one place that opens every backend.
+// The daemon's cards, from the texts of --device: the one place that opens every backend.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,17 +29,20 @@ struct DeviceChoice {
 // PCI bus, whose opening says why it has no node; without one, the device model. Any other text is its own choice.
 DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files);
 
-// Devices of a daemon: those with ports, then the chips behind links of these.
+inline constexpr size_t kMostDevices = 32;
+
+// Devices of a daemon: those with ports in the order of the texts, then the chips behind links of these.
 struct OpenedDevices {
   std::vector<std::shared_ptr<Device>> devices;
   // By device: the index of the neighbour through which it is reached; none: it has a port.
   std::vector<std::optional<uint32_t>> behind;
+  size_t debugged = 0;  // index of the device that has the debugger, if there is one
 };
 
-// `text` is that of a choice. `system`: through which a card is reached. `host_bytes`: of host memory, which a card
-// needs to have pinned. `debugging`: as for OpenSimDevice; nothing else can be debugged.
-// `remote_chips`: of other hosts that may be driven (FindRemoteChips).
-StatusOr<OpenedDevices> OpenDevices(std::string_view text, const kmd::System& system,
+// `texts` are those of choices. `system`: through which a card is reached. `host_bytes`: of host memory, which a card
+// needs to have pinned. `debugging`: as for OpenSimDevice; one of the texts may have a debugger.
+// `remote_chips`: of other hosts that may be driven (FindRemoteChips). INVALID_ARGUMENT: more than kMostDevices.
+StatusOr<OpenedDevices> OpenDevices(std::span<const std::string> texts, const kmd::System& system,
                                     uint64_t host_bytes, std::span<const ChipId> remote_chips,
                                     Debugging* debugging);
 

@@ -190,7 +190,10 @@ StatusOr<Invocation> ReadInvocation(int argc, const char* const* argv) {
   std::string& address = options.listen.address;
   Override(Variable("TTFD_ADDRESS"), "TTFD_ADDRESS", "listen.address", &address, &origins);
   Override(line.socket, "--socket", "listen.address", &address, &origins);
-  Override(line.device, "--device", "device.device", &options.device.device, &origins);
+  if (!line.devices.empty()) {
+    options.device.devices = line.devices;
+    origins.Set("device.device", "--device");
+  }
   Override(line.log_level, "--log-level", "log.level", &options.log_level, &origins);
   options.device.record_path = line.record;
   RETURN_IF_ERROR(CheckOptions(origins, &options));

@@ -34,18 +34,19 @@ struct TlsOptions {
       30'000;  // of silence until a peer is asked, and again until its connection ends
 };
 
-// Value of DeviceOptions::device: a card, or the model where the host has none.
+// Value of DeviceOptions::devices: a card, or the model where the host has none.
 inline constexpr char kAutoDevice[] = "auto";
 
 struct DeviceOptions {
-  std::string device = kAutoDevice;
+  std::vector<std::string> devices = {kAutoDevice};
   bool share_without_iommu = false;  // may several users submit to a card without one?
   // Chips at the end of a cable that may be driven, as for ParseChipId: they may be another host's.
   std::vector<std::string> remote_chips;
   uint32_t boot_ms = 10'000;  // each wait of the boot
   uint32_t issue_ring_bytes = 4 << 20;
   uint32_t completion_ring_pages = 1024;
-  std::string record_path;  // capture of the record stream; command line only
+  // Capture of the record stream of device 0, of the others with ".1", ".2" behind it; command line only.
+  std::string record_path;
 };
 
 struct WindowOptions {
@@ -138,7 +139,7 @@ struct CommandLine {
   std::string text;
   std::string config;
   std::string socket;
-  std::string device;
+  std::vector<std::string> devices;
   std::string record;
   std::string log_level;
   std::string decode_path;

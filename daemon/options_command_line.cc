@@ -20,13 +20,18 @@ void Declare(CLI::App* app, CommandLine* to, bool* check) {
   app->add_option("--config", to->config, "Configuration file")->type_name("FILE");
   app->add_option("--socket", to->socket, "Where to listen: a path, or unix:PATH")
       ->type_name("PATH");
-  app->add_option("--device", to->device,
+  app->add_option("--device", to->devices,
                   "auto (the card of this host, or the device model if it\nhas none), "
                   "kmd:/dev/tenstorrent/N, kmd:PCI_ADDRESS,\nsim, sim:board=p100a|p150, "
-                  "or ttsim:/path/to/libttsim.so")
-      ->type_name("DEVICE");
-  app->add_option("--record", to->record,
-                  "Capture the record stream into FILE (read it with: ttfd decode FILE)")
+                  "sim:cluster=1x2 (several chips with links),\nor ttsim:/path/to/libttsim.so; "
+                  "repeatable: one daemon serves them all")
+      ->type_name("DEVICE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app->add_option(
+         "--record", to->record,
+         "Capture the record stream into FILE (read it with: ttfd decode FILE);\nthat of device 1 "
+         "into FILE.1")
       ->type_name("FILE");
   app->add_option("--log-level", to->log_level, "debug, info, warning or error")
       ->type_name("LEVEL");

@@ -75,6 +75,17 @@ Key Names(const char* section, const char* name, std::vector<std::string>* to) {
           }};
 }
 
+// One name, or a list of them.
+Key NameOrNames(const char* section, const char* name, std::vector<std::string>* to) {
+  return {section, name, [=, names = Names(section, name, to)](const toml::node& node) -> Status {
+            if (const auto one = node.value_exact<std::string>(); one && !one->empty()) {
+              *to = {*one};
+              return OkStatus();
+            }
+            return names.set(node);
+          }};
+}
+
 // "0660": as people write it, and no number of TOML.
 Key FileMode(const char* section, const char* name, uint32_t* to) {
   return {section, name, [=](const toml::node& node) -> Status {
@@ -168,7 +179,7 @@ std::vector<Key> ServingKeys(Options* to) {
       Text("tls", "key", &to->tls.key),
       Text("tls", "client_ca", &to->tls.client_ca),
       Number("tls", "keepalive_ms", &to->tls.keepalive_ms, 100, kDayMs),
-      Text("device", "device", &device.device),
+      NameOrNames("device", "device", &device.devices),
       Flag("device", "share_without_iommu", &device.share_without_iommu),
       Names("device", "remote_chips", &device.remote_chips),
       Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),

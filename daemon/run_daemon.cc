@@ -30,8 +30,9 @@ int Complain(const Status& status, int code) {
 
 // Checks common to the start of the daemon and --check-config.
 Status Check(Invocation* invocation) {
-  RETURN_IF_ERROR(Annotate(CheckDeviceText(invocation->options.device.device),
-                           invocation->origins.Where("device.device")));
+  for (const std::string& text : invocation->options.device.devices) {
+    RETURN_IF_ERROR(Annotate(CheckDeviceText(text), invocation->origins.Where("device.device")));
+  }
   for (const std::string& name : invocation->options.device.remote_chips) {
     RETURN_IF_ERROR(
         Annotate(ParseChipId(name).status(), invocation->origins.Where("device.remote_chips")));
@@ -47,10 +48,12 @@ int ExitCodeOf(const Status& status) {
 
 int ServeUntilStopped(Options options, const kmd::System& system) {
   SetLogLevel(options.log_level);
-  const DeviceChoice choice = ChooseDevice(options.device.device, *system.files);
-  options.device.device = choice.text;
-  LogInfo("device {}{}", choice.text,
-          choice.reason.empty() ? "" : fmt::format(" ({})", choice.reason));
+  for (std::string& text : options.device.devices) {
+    const DeviceChoice choice = ChooseDevice(text, *system.files);
+    text = choice.text;
+    LogInfo("device {}{}", choice.text,
+            choice.reason.empty() ? "" : fmt::format(" ({})", choice.reason));
+  }
   StatusOr<Signals> signals = Signals::Block();
   if (!signals.ok()) return Complain(signals.status(), kFailed);
   const Status served = Serve(options, *signals, system);

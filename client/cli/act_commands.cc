@@ -53,9 +53,9 @@ int Undrain(const Common& common) {
               "sessions and commands are accepted again");
 }
 
-int ResetDevice(const Common& common, uint32_t device) {
-  return DoneInSteps(
-      Admin::Connect(common.address, common.timeout()).ResetDevice(device, PrintStep));
+int ResetDevice(const Common& common) {
+  return DoneInSteps(Admin::Connect(common.address, common.timeout())
+                         .ResetDevice(common.device.value_or(0), PrintStep));
 }
 
 int SetLogLevel(const Common& common, client::LogLevel level) {

@@ -15,6 +15,8 @@ namespace ttfd::cli {
 struct Common {
   std::string address;  // empty: TTFD_ADDRESS or the default
   bool json = false;
+  std::optional<uint32_t>
+      device;  // none: TTFD_DEVICE, or the daemon's choice; of reset and profile 0
   double timeout_s = 10;
   std::chrono::milliseconds timeout() const {
     return std::chrono::milliseconds(static_cast<int64_t>(timeout_s * 1000));
@@ -36,7 +38,7 @@ int SetTimeouts(const Common& common, std::optional<uint64_t> session,
                 const client::Timeouts& timeouts);
 int Drain(const Common& common, double within_s);
 int Undrain(const Common& common);
-int ResetDevice(const Common& common, uint32_t device);
+int ResetDevice(const Common& common);
 int SetLogLevel(const Common& common, client::LogLevel level);
 int ReleaseSession(const Common& common, uint64_t session);
 int ListHangReports(const Common& common);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "client/cli/child_command.h"
+#include "client/cli/device_rows.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
 #include "client/cli/printing.h"
@@ -67,6 +68,7 @@ Json LeaseJson(const LeaseInfo& lease) {
           {"user", lease.user},
           {"uid", lease.uid},
           {"pid", JsonOf(lease.pid)},
+          {"device", lease.device},
           {"workers", JsonList(lease.workers, CoreRangeJson)},
           {"sessions", lease.sessions},
           {"since_ms", lease.since_ms},
@@ -90,13 +92,14 @@ int ListLeases(const Common& common) {
     return kOk;
   }
   // Columns that do not fit a terminal are left out from the right.
-  std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "USER", "CLIENT", "WORKERS",
-                                                 "LEFT", "POSITION", "EXPECTED WAIT", "SINCE",
-                                                 "PID", "SESSION", "SESSIONS"}};
+  std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "USER", "CLIENT", "DEVICE",
+                                                 "WORKERS", "LEFT", "POSITION", "EXPECTED WAIT",
+                                                 "SINCE", "PID", "SESSION", "SESSIONS"}};
   for (const LeaseInfo& lease : *leases) {
     rows.push_back({std::to_string(lease.lease), client::LeaseStateName(lease.state),
                     lease.user.empty() ? std::to_string(lease.uid) : lease.user, lease.client_name,
-                    WorkersText(lease.workers), lease.left_ms ? Duration(*lease.left_ms) : "-",
+                    std::to_string(lease.device), WorkersText(lease.workers),
+                    lease.left_ms ? Duration(*lease.left_ms) : "-",
                     lease.position ? std::to_string(*lease.position) : "-",
                     lease.expected_wait_ms ? Duration(*lease.expected_wait_ms) : "-",
                     Duration(lease.since_ms), lease.pid ? std::to_string(*lease.pid) : "-",
@@ -116,14 +119,10 @@ int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
     lease.wait = std::chrono::milliseconds(*arguments.wait_ms);
   }
   if (!arguments.tiles.empty()) {
-    const Result<std::vector<client::DeviceInfo>> devices =
-        Admin::Connect(common.address, common.timeout()).ListDevices();
-    if (!devices.ok()) {
-      return Fail(devices.status());
-    }
+    const Result<client::DeviceInfo> device = NamedDevice(common);
+    if (!device.ok()) return Fail(device.status());
     for (const std::string& text : arguments.tiles) {
-      const std::optional<CoreRange> range =
-          ParseCores(text, devices->front().grid_x, devices->front().grid_y);
+      const std::optional<CoreRange> range = ParseCores(text, device->grid_x, device->grid_y);
       if (!range.has_value()) {
         PrintMessage(fmt::format("--tiles {} is none of X,Y or X0,Y0-X1,Y1 or all", text));
         return kUsage;
@@ -139,6 +138,7 @@ int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
   for (char& c : options.client_name) c = c < 0x20 || c > 0x7E ? '?' : c;
   options.connect_timeout = common.timeout();
   options.background_thread = true;
+  options.device = common.device;
   options.lease = std::move(lease);
   options.on_waiting = PrintWait;
   const std::string address = options.address;

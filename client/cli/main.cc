@@ -55,7 +55,6 @@ struct Parsed {
   SessionArguments session;
   TimeoutsArguments timeouts;
   double within_s = 30;
-  uint32_t device = 0;
   std::string level;
   HangArguments hang;
   ProfileArguments profile;
@@ -201,9 +200,9 @@ void AddActing(CLI::App* app, Parsed* p) {
   app->add_subcommand("undrain", "End a drain: accept sessions and commands again")->callback([p] {
     p->run = [p] { return Undrain(p->common); };
   });
-  CLI::App* reset = app->add_subcommand("reset", "Reset a device; what is on it is lost");
-  reset->add_option("--device", p->device, "its index, 0 if not given")->option_text("INDEX");
-  reset->callback([p] { p->run = [p] { return ResetDevice(p->common, p->device); }; });
+  app->add_subcommand("reset", "Reset a device; what is on it is lost")->callback([p] {
+    p->run = [p] { return ResetDevice(p->common); };
+  });
   CLI::App* level = app->add_subcommand("log-level", "Set how much the daemon logs");
   level->add_option("LEVEL", p->level, "debug, info, warning or error")
       ->required()
@@ -284,6 +283,15 @@ void AddEverything(CLI::App* app, Parsed* parsed) {
                   "where the daemon listens; else TTFD_ADDRESS, else unix:/run/ttfd/ttfd.sock")
       ->option_text("ADDRESS");
   AddTls(app);
+  app->add_option_function<uint32_t>(
+         "--device",
+         [common = &parsed->common](uint32_t given) {
+           common->device = given;
+           setenv("TTFD_DEVICE", std::to_string(given).c_str(), 1);
+         },
+         "card of the command, by its index; else TTFD_DEVICE, else the daemon chooses, and reset "
+         "and profile take 0")
+      ->option_text("INDEX");
   app->add_flag("--json", parsed->common.json, "print JSON instead of tables");
   app->add_option("--timeout", parsed->common.timeout_s, "how long to wait for the daemon")
       ->option_text("SECONDS")

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "client/cli/commands.h"
+#include "client/cli/device_rows.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
 #include "client/cli/printing.h"
@@ -15,21 +16,18 @@ namespace {
 using client::Admin;
 
 // Cores need the grid, which the daemon knows.
-client::Result<std::vector<client::CoreRange>> Ranges(Admin& admin,
+client::Result<std::vector<client::CoreRange>> Ranges(const Common& common,
                                                       const std::vector<std::string>& texts) {
   std::vector<client::CoreRange> ranges;
   if (texts.empty()) {
     return ranges;
   }
-  const auto devices = admin.ListDevices();
-  if (!devices.ok()) {
-    return devices.status();
-  }
-  if (devices->empty()) {
-    return client::Status(client::Code::kUnavailable, "the daemon has no device");
+  const client::Result<client::DeviceInfo> device = NamedDevice(common);
+  if (!device.ok()) {
+    return device.status();
   }
   for (const std::string& text : texts) {
-    const auto range = ParseCores(text, devices->front().grid_x, devices->front().grid_y);
+    const auto range = ParseCores(text, device->grid_x, device->grid_y);
     if (!range) {
       return client::Status(client::Code::kInvalidArgument,
                             fmt::format("'{}' is not X,Y or X0,Y0-X1,Y1 or all", text));
@@ -43,11 +41,12 @@ client::Result<std::vector<client::CoreRange>> Ranges(Admin& admin,
 
 int Profile(const Common& common, const ProfileArguments& arguments) {
   Admin admin = Admin::Connect(common.address, common.timeout());
-  auto cores = Ranges(admin, arguments.cores);
+  auto cores = Ranges(common, arguments.cores);
   if (!cores.ok()) {
     return Fail(cores.status());
   }
   client::ProfileOptions options;
+  options.device = common.device.value_or(0);
   options.duration = std::chrono::milliseconds(static_cast<int64_t>(arguments.seconds * 1000));
   options.interval_clocks = arguments.interval_clocks;
   options.interval_us = arguments.interval_us;

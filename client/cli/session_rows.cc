@@ -2,6 +2,7 @@
 #include "client/cli/session_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -70,6 +71,7 @@ Json SessionJson(const client::SessionInfo& session) {
           {"connected_ms", session.connected_ms},
           {"handles", session.handles},
           {"lease", JsonOf(session.lease)},
+          {"devices", session.devices},
           {"dram_bytes", session.dram_bytes},
           {"l1_bytes", session.l1_bytes},
           {"weight", session.weight},
@@ -95,12 +97,14 @@ Json SessionJson(const client::SessionInfo& session) {
 std::vector<std::vector<std::string>> SessionRows(
     const std::vector<client::SessionInfo>& sessions) {
   // Columns that do not fit a terminal are left out from the right.
-  std::vector<std::vector<std::string>> rows = {
-      {"SESSION", "CLIENT", "USER", "PID", "STATE", "SHARE", "DEVICE TIME", "WAIT P50/P99", "DRAM",
-       "L1/WORKER", "WRITTEN", "READ", "HANDLES", "CONNECTED", "COMPLETED/SUBMITTED"}};
+  std::vector<std::vector<std::string>> rows = {{"SESSION", "CLIENT", "USER", "PID", "STATE",
+                                                 "DEVICE", "SHARE", "DEVICE TIME", "WAIT P50/P99",
+                                                 "DRAM", "L1/WORKER", "WRITTEN", "READ", "HANDLES",
+                                                 "CONNECTED", "COMPLETED/SUBMITTED"}};
   for (const client::SessionInfo& session : sessions) {
     rows.push_back({std::to_string(session.session), session.client_name, UserOf(session),
-                    PidOf(session), client::SessionStateName(session.state), Share(session),
+                    PidOf(session), client::SessionStateName(session.state),
+                    fmt::format("{}", fmt::join(session.devices, ",")), Share(session),
                     Duration(session.device_ns / 1'000'000), Waited(session.waits),
                     Bytes(session.dram_bytes), Bytes(session.l1_bytes),
                     Bytes(session.bytes_written), Bytes(session.bytes_read),

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/device_rows.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
 #include "client/cli/printing.h"
@@ -15,11 +16,9 @@ using client::Result;
 using client::Status;
 
 int DescribeSystem(const Common& common, const SystemDescArguments& arguments) {
-  const Result<std::vector<client::DeviceInfo>> devices =
-      client::Admin::Connect(common.address, common.timeout()).ListDevices();
-  if (!devices.ok()) return Fail(devices.status());
-  if (devices->empty()) return Fail(Status(client::Code::kUnavailable, "the daemon has no device"));
-  const client::DeviceInfo& device = devices->front();
+  const Result<client::DeviceInfo> named = NamedDevice(common);
+  if (!named.ok()) return Fail(named.status());
+  const client::DeviceInfo& device = *named;
   const Status written =
       ttmlir::WriteSystemDescription(device, arguments.output, arguments.description);
   if (!written.ok()) return Fail(written);

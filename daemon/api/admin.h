@@ -40,6 +40,7 @@ struct ProgressReply {
 
 // Administrator's request for a profile of where harts spend their time.
 struct ProfileQuery {
+  uint32_t device = 0;
   uint32_t duration_ms = 0;      // 0: kDefaultMs
   uint32_t interval_clocks = 0;  // 0: kDefaultClocks
   uint32_t interval_us = 0;      // 0: kDefaultUs

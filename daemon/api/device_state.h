@@ -37,13 +37,6 @@ struct HardwareQueueStats {
 struct DeviceReading {
   std::optional<CardHealth> health;  // none: there is no card (Device::ReadHealth)
   std::vector<LinkStatus> links;     // ReadLinks
-  // Devices that the daemon has opened and does not serve: the other chips of a cluster.
-  struct Unserved {
-    DeviceInfo info;
-    std::vector<LinkStatus> links;
-    std::optional<uint32_t> behind;  // as in DeviceReply
-  };
-  std::vector<Unserved> unserved;
 };
 
 struct CardReading {

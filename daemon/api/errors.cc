@@ -27,6 +27,13 @@ ErrorReply UnknownHandleError(std::string field, uint64_t handle) {
                    handle);
 }
 
+ErrorReply NoDeviceError(std::string field, uint32_t device, size_t devices) {
+  const std::string served =
+      devices == 1 ? "one device, 0" : fmt::format("devices 0 to {}", devices - 1);
+  return MakeError(StatusCode::kNotFound, reason::kInvalid, std::move(field),
+                   "there is no device {}; this daemon serves {}", device, served);
+}
+
 ErrorReply NoSourceError(const std::string& command, bool unstreamed) {
   if (unstreamed) {
     return InvalidError(command + ".streamed",

@@ -54,6 +54,8 @@ ErrorReply InvalidError(std::string field, fmt::format_string<Args...> format, A
 ErrorReply LimitError(std::string field, std::string limit, uint64_t value, uint64_t used,
                       const std::string& what);
 ErrorReply UnknownHandleError(std::string field, uint64_t handle);
+// NOT_FOUND: the daemon serves so many `devices`, and not this one.
+ErrorReply NoDeviceError(std::string field, uint32_t device, size_t devices);
 // A command ("write") without a source of its payload: none of this API, or `streamed` is set to false.
 ErrorReply NoSourceError(const std::string& command, bool unstreamed);
 ErrorReply UnsupportedError(std::string field, const std::string& what);

@@ -72,7 +72,6 @@ struct DeviceReply {
   uint32_t index = 0;
   DeviceInfo info;
   CardDescription card;
-  std::vector<LinkStatus> links;  // in a StatusReply only
   std::optional<uint32_t>
       behind;  // index of the neighbour through whose link it is reached; none: it has a port
 };
@@ -83,6 +82,7 @@ struct WelcomeReply {
   uint64_t session = 0;
   std::string token;  // random bytes
   std::vector<DeviceReply> devices;
+  uint32_t device = 0;  // of queues that name none
   SessionLimits limits;
   uint64_t window_bytes = 0;  // what the client may have sent in total
 };
@@ -124,6 +124,7 @@ struct SessionInfoReply {
   uint64_t connected_ms = 0;
   uint32_t handles = 0;
   uint64_t lease = 0;
+  std::vector<uint32_t> devices;  // that it has queues on; without queues that of its first
   std::vector<QueuePosition> submitted;
   std::vector<QueuePosition> completed;
   uint32_t hangs = 0;
@@ -172,24 +173,25 @@ struct MemoryUseReply {
   uint64_t largest_free_bytes = 0;
 };
 
+// One device of a StatusReply.
+struct DeviceStatusReply {
+  DeviceReply device;
+  DeviceState state = DeviceState::kBooting;
+  std::string last_error;
+  DeviceStats stats;
+  std::vector<MemoryUseReply> memory;
+  CardReading card;
+  std::vector<HardwareQueueStats> hardware_queues;
+};
+
 struct StatusReply {
   DaemonIdentity daemon;
   DaemonState state = DaemonState::kBooting;
   uint64_t uptime_ms = 0;
-  std::vector<DeviceReply> devices;
+  std::vector<DeviceStatusReply> devices;
   uint32_t sessions = 0;
-  std::string last_error;
   std::string last_hang_report;
   uint64_t commands_completed = 0;
-  uint64_t launches_completed = 0;
-  uint64_t bytes_written = 0;
-  uint64_t bytes_read = 0;
-  uint32_t device_resets = 0;
-  std::vector<MemoryUseReply> memory;
-  CardReading card;
-  uint64_t wanted_reading =
-      0;  // the number of the first reading (CardReading::number) that is not old
-  std::vector<HardwareQueueStats> hardware_queues;
   uint64_t quantum_ns = 0;
 };
 

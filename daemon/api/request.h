@@ -73,7 +73,7 @@ struct CreateProgramRequest {
 };
 struct OpenQueueRequest {
   uint32_t queue = 0;
-  uint32_t device = 0;
+  std::optional<uint32_t> device;
   uint32_t kind = 0;  // QueueKind of the API: 0 and 1 compute, 2 transfer
   std::vector<CoreRange> workers;
 };
@@ -206,7 +206,6 @@ struct ResumeRequest {
 enum class AttachKind { kNew, kResume, kLease, kLeaseToken };
 
 struct LeaseRequest {
-  uint32_t device = 0;
   std::vector<CoreRange> workers;  // none: the whole device
   std::optional<uint32_t> wait_ms;
 };
@@ -215,6 +214,7 @@ struct HelloRequest {
   uint32_t min_revision = 0;
   uint32_t max_revision = 0;
   std::string client_name;
+  std::optional<uint32_t> device;
   std::optional<uint32_t> weight;
   bool priority_known = true;
   Priority priority = Priority::kNormal;

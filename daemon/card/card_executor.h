@@ -1,121 +1,115 @@
-// The device thread and its round: input, submission, poll, retirement, deadlines, recovery. It alone touches the card.
-// While it sleeps, the thread that posts most input may run rounds in its place, as wake-ups would take longer than
-// they: short ones, which leave requests and recovery to the device thread itself.
+// One card of the device thread: submission, poll, retirement, deadlines, recovery. It alone touches the card.
 //
-// Other threads leave requests to it behind one mutex (CardRequests), and wake it for input of sessions, which its
-// observer handles. Everything else belongs to the device thread. With nothing outstanding it sleeps. It feeds and
-// watches the hardware queues concurrently; none waits for another but where a slice says so.
+// It feeds and watches the card's hardware queues concurrently; none waits for another but where a slice says so. Other
+// threads leave requests with the device thread.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "daemon/card/card_executor_options.h"
-#include "daemon/card/card_requests.h"
 #include "daemon/card/device_observer.h"
+#include "daemon/card/device_requests.h"
+#include "daemon/card/device_thread_options.h"
 #include "daemon/card/in_flight.h"
 #include "daemon/card/profiler.h"
 #include "daemon/card/published_reading.h"
 #include "daemon/card/queue_watchdog.h"
 #include "daemon/card/recovery.h"
+#include "daemon/card/served_card.h"
 #include "daemon/card/submission.h"
 #include "daemon/session/timeouts.h"
-#include "runtime/base/backoff.h"
-#include "runtime/base/clock.h"
 #include "runtime/card/card.h"
 
 namespace ttfd {
 
 class CardExecutor {
  public:
-  // A scheduler for each hardware queue. They, `observer`, `timeouts` and `clock` outlive the executor. Touches nothing
-  // and starts no thread.
-  CardExecutor(std::unique_ptr<Card> card, const InFlight::Schedulers& schedulers,
-               DeviceObserver& observer, const Timeouts& timeouts, Clock& clock,
-               CardExecutorOptions options);
-  ~CardExecutor();
+  // Parts of the device thread; all outlive its cards.
+  struct Parts {
+    DeviceRequests& requests;
+    DeviceObserver& observer;
+    const Timeouts& timeouts;
+    const CardClocks& clocks;
+    const CardExecutorOptions& options;
+    std::function<Status()> keep_waiting;   // tick of the card's waits
+    std::function<bool()> stop_is_overdue;  // nothing more is to be tried
+  };
+  // Motion of the card in the last round.
+  enum class Motion {
+    kIdle,     // it has nothing to do
+    kMoves,    // it was given work, work has ended, or it continues by itself
+    kStalled,  // it has work of which nothing can move (Card::Poll)
+  };
 
-  Status Boot();  // before Start, on the calling thread
-  void Start();   // starts the device thread
-  // The device thread runs. For the thread that starts and stops it.
-  bool started() const { return thread_.joinable(); }
-  // Waits for work in flight until `deadline`, shuts the card down, ends the thread. What is left then fails.
-  Status Stop(TimePoint deadline);
+  // `device`: its number. A scheduler for each hardware queue, which outlive the executor. Touches nothing.
+  CardExecutor(const Parts& parts, uint32_t device, ServedCard served,
+               const InFlight::Schedulers& schedulers);
 
-  // ---- any thread
+  // ---- Any thread.
 
   // Resets the card; what is in flight fails. `done` is called on the device thread.
   void RequestReset(std::function<void(const Status&)> done);
   void RequestQuiet(QuietRequest request);
-  // There is input, or slices that might not be taken may be taken now. `brief`: to handle it takes little time.
-  void Wake(bool brief) { requests_.Wake(brief); }
-  // `calling`: the calling thread promises to call RunBorrowed soon after every Wake that it calls. Else there is no
-  // such thread any more. One at a time.
-  void SetBorrower(bool calling) { requests_.SetBorrower(calling); }
-  // Handles the brief input for which it has called Wake, if the device thread sleeps; wakes it for what takes longer.
-  void RunBorrowed();
-  // Are there users of the card? (Device::SetInUse)
-  void SetInUse(bool in_use);
   // `done` is called on the device thread.
   void RequestProfile(Profiler::Request request);
 
   DeviceStats stats() const { return in_flight_.stats().Read(); }
   // Figures of each hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
-  KernelBounds* kernel_bounds() { return card_->kernel_bounds(); }
   // The card as it was read last (PublishedReading). If that is old, the device thread reads it for the next call.
   CardReading reading();
-  // Grows while the device thread is alive: at least once in idle_tick, also while the card boots.
-  uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
-  // Constant once booted.
-  const CardDescription& description() const { return card_->description(); }
-  const DeviceInfo& device_info() const { return card_->device_info(); }
-  const CardGeometry& geometry() const { return card_->geometry(); }
+  // Constant.
+  uint32_t device() const { return device_; }
+  std::optional<uint32_t> behind() const { return served_.behind; }
+  const Card& card() const { return card_; }
+  const DeviceInfo& device_info() const { return card_.device_info(); }
 
-  // One round of the device thread, for tests that leave Start out. True: there is more to do.
-  bool RunOnce();
+  // ---- The holder of the role of the device thread.
+
+  // The first boot. An error: the card is lost, until a reset.
+  Status Boot();
+  void SetInUse(bool in_use) { served_.set_in_use(in_use); }
+  // Gives the card what it may have and lets it run, if it does, until it has news or is interrupted.
+  void Run(absl::FunctionRef<bool()> interrupted);
+  Motion motion() const { return motion_; }
+  // The card is stalled, and so is everything that it may wait for: it hangs.
+  void SetHanging() { recovery_.SetStopped(NothingMoves(), std::nullopt); }
+  // Answers requests whose time has come.
+  void CheckQuiet() { in_flight_.CheckQuiet(); }
+  // Publishes the depths of its queues; returns whether they are empty.
+  bool ShowQueues();
+  bool TakeNews() { return in_flight_.TakeNews(); }
+  // Neither lost nor stopped.
+  bool runs() const { return recovery_.CardRuns(); }
+  bool profiling() const { return profiler_.active(); }
+  // When LookAfter is to be called at the latest.
+  TimePoint next_look() const { return recovery_.next_look(); }
+
+  // ---- Device thread.
+
+  // Before Run in a round: carries out resets, and looks once a second whether the card is there.
+  void LookAfter();
+  // After Run: recovers a card that has stopped, fails what is queued for one that is lost.
+  void Recover();
+  void ReadIfRequested() { reading_.ReadIfRequested(); }
+  // Fails what has not started, waits until `deadline` for what has, and shuts the card down. The rest then fails.
+  Status Shutdown(TimePoint deadline);
 
  private:
-  // A stop is under way, and what is done for it has to end now.
-  bool StopIsOverdue() const { return requests_.StopIsOverdue(clocks_.host.Now()); }
-  // Callback of the card's waits: CANCELLED once the daemon has to stop.
-  Status KeepWaiting();
-
-  // The holder of the role of the device thread.
-  void TakeRole();
-  void LeaveRole();
-  // Has the card run, if it does, at most until then.
-  void RunCard(TimePoint until);
-  // With an error `place` may say where the card stopped.
-  Status SubmitAndPoll(TimePoint until, std::optional<StopPlace>* place);
-  // Publishes what the round did; returns whether there is nothing more to do.
-  bool EndRound(bool had_input);
-  // When there is something to do, though no thread wakes the device thread.
-  TimePoint NextDue() const { return std::min(recovery_.next_look(), observer_.InputDue()); }
-
-  // Device thread.
-  void ThreadMain();
-  void Pause(bool more);
-  void HandleRequests();
+  Status SubmitAndPoll(absl::FunctionRef<bool()> interrupted, std::optional<StopPlace>* place);
   CardReading ReadCard();
+  void StartProfile(const Profiler::Request& request);
 
-  // Constant after construction.
-  const std::unique_ptr<Card> card_;
-  DeviceObserver& observer_;
-  const Timeouts& timeouts_;
-  const CardExecutorOptions options_;
-  const CardClocks clocks_;
-
-  // Any thread.
-  std::atomic<uint64_t> heartbeat_{0};
+  const Parts parts_;
+  const uint32_t device_;
+  const ServedCard served_;
+  Card& card_;
   PublishedReading reading_;
-  CardRequests requests_;
 
   // The holder of the role only, but for the figures of `in_flight_`.
   InFlight in_flight_;
@@ -123,9 +117,8 @@ class CardExecutor {
   Submission submission_;
   QueueWatchdog watchdog_;
   Recovery recovery_;
-  Backoff backoff_;  // of rounds in which nothing happens
-
-  std::thread thread_;
+  Motion motion_ = Motion::kIdle;
+  std::vector<std::function<void(const Status&)>> resets_;  // requested
 };
 
 }  // namespace ttfd

@@ -44,6 +44,7 @@ class InFlight {
   const RecentLaunches& recent_launches() const { return recent_launches_; }
   CardStats& stats() { return stats_; }
   const CardStats& stats() const { return stats_; }  // any thread
+  uint64_t submitted() const { return turns_; }      // slices so far
   // The slice of the ticket; null: it is not on the card.
   SubmittedSlice* Find(const Ticket& ticket);
   // All of them, in the order of their submission. Valid until any is added or taken off.

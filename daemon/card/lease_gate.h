@@ -35,6 +35,11 @@ class LeaseGate {
 
   // Something is leased.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
+  // The whole device is.
+  bool whole() const ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    return state_.whole;
+  }
   // Leases keep commands of shared sessions on these workers from the card now.
   bool Blocks(const WorkerUse& use) const ABSL_LOCKS_EXCLUDED(mu_);
   static WorkerUse UseOf(const Slice& slice);

@@ -94,6 +94,7 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
   HangReport report = HostEvidence(why, parts_.in_flight.queues(),
                                    parts_.in_flight.recent_launches(), parts_.card.probe());
   HangKeeper* const hangs = parts_.options.hangs;
+  report.device = parts_.device;
   if (hangs != nullptr) report.id = hangs->NewId();
   bool kept = hangs == nullptr || hangs->KeepHostSide(report);
 
@@ -114,7 +115,8 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();
   };
   std::string id = shown_id();
-  LogError("device lost: {}: {}", WithHint(report.headline, id), OnOneLine(details));
+  LogError("device {} lost: {}: {}", parts_.device, WithHint(report.headline, id),
+           OnOneLine(details));
   kept &= hangs == nullptr || hangs->KeepDeviceSide(report);
   id = shown_id();
   const char* const unkept = kept ? "" : id.empty() ? kNoReport : kUnkept;
@@ -142,7 +144,9 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
   report.recovery_ms =
       std::chrono::duration<double, std::milli>(parts_.clocks.host.Now() - began).count();
   if (hangs != nullptr) hangs->KeepOutcome(report);
-  if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
+  if (recovered.ok()) {
+    LogInfo("device {} works again after {:.1f} ms", parts_.device, report.recovery_ms);
+  }
 }
 
 Status Recovery::Reset(const std::string& why) {
@@ -173,18 +177,33 @@ void Recovery::FailQueued(const SliceError& error) {
   }
 }
 
+Status Recovery::FirstBoot() {
+  SetState(DeviceState::kBooting, "");
+  const auto boot = [this](ResetStrength strength) {
+    return parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
+  };
+  lost_ = boot(ResetStrength::kHarts);
+  const bool may_reset = parts_.card.device_info().resets_chip;
+  if (!lost_.ok() && may_reset && lost_.code() != StatusCode::kCancelled) {
+    LogError("device {} does not boot, its chip is reset: {}", parts_.device, StatusMessage(lost_));
+    lost_ = boot(ResetStrength::kChip);
+  }
+  if (lost_.ok()) SetState(DeviceState::kReady, "");
+  return lost_;
+}
+
 Status Recovery::TryBoot(ResetStrength strength, const std::string& why) {
   Status booted = parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
   if (booted.ok()) {
     lost_ = OkStatus();
     parts_.in_flight.CardBooted();
-    parts_.observer.DeviceStateChanged(DeviceState::kReady, why);
+    SetState(DeviceState::kReady, why);
   }
   return booted;
 }
 
 Status Recovery::BootAgain(const std::string& why) {
-  parts_.observer.DeviceStateChanged(DeviceState::kRecovering, why);
+  SetState(DeviceState::kRecovering, why);
   parts_.in_flight.stats().AddReset();
   Status status;
   boots_tried_ = 0;
@@ -199,7 +218,7 @@ Status Recovery::BootAgain(const std::string& why) {
     }
     status = TryBoot(chip ? ResetStrength::kChip : ResetStrength::kHarts, why);
     if (status.ok()) return status;
-    LogError("boot after a reset failed: {}", StatusMessage(status));
+    LogError("device {}: boot after a reset failed: {}", parts_.device, StatusMessage(status));
   }
   GiveCardUp(status.code(), status.code() == StatusCode::kCancelled
                                 ? "the daemon stops before the card is repaired"
@@ -209,11 +228,11 @@ Status Recovery::BootAgain(const std::string& why) {
 }
 
 void Recovery::GiveCardUp(StatusCode code, const std::string& text) {
-  LogError("device lost: {}", text);
+  LogError("device {} lost: {}", parts_.device, text);
   lost_ = Error(code, "{}", text);
   parts_.in_flight.Retire(parts_.clocks.device.Now());
   parts_.in_flight.Fail(ResetError(text));
-  parts_.observer.DeviceStateChanged(DeviceState::kFailed, text);
+  SetState(DeviceState::kFailed, text);
 }
 
 bool Recovery::CardIsThere() {
@@ -234,7 +253,7 @@ void Recovery::LookAtCard() {
   if (parts_.card.CheckPresence().ok()) return;
   if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
     parts_.in_flight.stats().AddReset();
-    LogInfo("the card is back, and works");
+    LogInfo("device {} is back, and works", parts_.device);
   } else if (parts_.card.CheckPresence().code() != StatusCode::kUnavailable) {
     BootAgain(kBack).IgnoreError();
   }

@@ -10,6 +10,7 @@
 
 #include "daemon/card/card_executor_options.h"
 #include "daemon/card/device_observer.h"
+#include "daemon/card/device_thread_options.h"
 #include "daemon/card/in_flight.h"
 #include "daemon/card/recovery_plan.h"
 #include "runtime/base/clock.h"
@@ -22,16 +23,19 @@ class Recovery {
  public:
   // The parts of the card; all outlive this.
   struct Parts {
+    uint32_t device;  // the card's number
     Card& card;
     InFlight& in_flight;
     DeviceObserver& observer;
     const CardClocks& clocks;
     const CardExecutorOptions& options;
-    std::function<Status()> keep_waiting;   // of the card's waits (Tick)
+    std::function<Status()> keep_waiting;   // tick of the card's waits
     std::function<bool()> stop_is_overdue;  // nothing more is to be tried
   };
   explicit Recovery(Parts parts) : parts_(std::move(parts)) {}
 
+  // Boots the card for the first time. With an error it is lost until Reset, and the observer is not notified.
+  Status FirstBoot();
   // Not OK: the card is lost, until it is found again where another process took it away, else until Reset.
   const Status& lost() const { return lost_; }
   // The card hung or faulted: it runs no more until RecoverIfStopped. `place`: none if it reported that itself.
@@ -70,6 +74,9 @@ class Recovery {
   Status TryBoot(ResetStrength strength, const std::string& why);
   // Fails everything in flight, and ends every session.
   void GiveCardUp(StatusCode code, const std::string& text);
+  void SetState(DeviceState state, const std::string& why) {
+    parts_.observer.DeviceStateChanged(parts_.device, state, why);
+  }
 
   const Parts parts_;
   Status lost_;

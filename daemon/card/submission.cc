@@ -13,7 +13,8 @@ namespace {
 std::vector<Ticket> AwaitedBy(const Slice& slice) {
   std::vector<Ticket> tickets;
   for (const QueueWait& wait : slice.after) {
-    if (wait.queue->route == slice.queue->route) continue;
+    // Commands of another card have ended.
+    if (wait.queue->card != slice.queue->card || wait.queue->route == slice.queue->route) continue;
     const std::optional<Ticket> ticket = wait.queue->slices.TicketOf(wait.value);
     if (ticket.has_value()) tickets.push_back(*ticket);
   }

@@ -1,6 +1,7 @@
 // Answers to administrators.
 #include "daemon/core/admin_facade.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -19,39 +20,52 @@ Status NoSuchSession(uint64_t session) {
 
 }  // namespace
 
-void AdminFacade::SetCard(const CardResources& card) { card_ = &card; }
-
 DevicesReply AdminFacade::ListDevices() {
-  if (card_ == nullptr) return {{}, parts_.sessions.limits()};
-  return {{{0, parts_.executor.device_info(), card_->description, {}, {}}},
-          parts_.sessions.limits()};
+  DevicesReply reply{{}, parts_.sessions.limits()};
+  if (parts_.booted) reply.devices = parts_.cards.Devices();
+  return reply;
+}
+
+DeviceStatusReply AdminFacade::StatusOf(DeviceReply device) {
+  DaemonCard& card = parts_.cards.at(device.index);
+  DeviceStatusReply status;
+  status.device = std::move(device);
+  status.stats = card.executor->stats();
+  status.state = card.health.state();
+  status.last_error = card.health.LastError(status.stats.launches);
+  status.memory = card.resources.memory.Use();
+  status.card = card.executor->reading();
+  status.hardware_queues = card.executor->queue_stats();
+  return status;
+}
+
+// The daemon works while one of its cards does.
+DaemonState AdminFacade::StateOf(const std::vector<DeviceStatusReply>& devices) const {
+  const auto any = [&devices](DeviceState state) {
+    return std::any_of(devices.begin(), devices.end(),
+                       [state](const DeviceStatusReply& one) { return one.state == state; });
+  };
+  if (any(DeviceState::kReady)) {
+    return parts_.drain.active() ? DaemonState::kDraining : DaemonState::kReady;
+  }
+  if (any(DeviceState::kBooting)) return DaemonState::kBooting;
+  return any(DeviceState::kRecovering) ? DaemonState::kRecovering : DaemonState::kFailed;
 }
 
 StatusReply AdminFacade::GetStatus() {
   StatusReply status;
   status.daemon = parts_.identity;
-  status.devices = ListDevices().devices;
+  for (DeviceReply& device : parts_.cards.Devices()) {
+    status.devices.push_back(StatusOf(std::move(device)));
+  }
+  status.state = StateOf(status.devices);
   status.uptime_ms = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.Now() - created_).count());
-  const DeviceStats stats = parts_.executor.stats();
   status.commands_completed = parts_.sessions.commands_ended();
-  status.launches_completed = stats.launches;
-  status.bytes_written = stats.bytes_written;
-  status.bytes_read = stats.bytes_read;
-  status.device_resets = stats.resets;
-  status.hardware_queues = parts_.executor.queue_stats();
   status.quantum_ns = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(parts_.quantum).count());
-  if (card_ != nullptr) status.memory = card_->memory.Use();
   status.last_hang_report = parts_.hangs.last();
-  status.card = parts_.executor.reading();
-  for (DeviceReply& device : status.devices) device.links = status.card.device.links;
-  for (const DeviceReading::Unserved& other : status.card.device.unserved) {
-    const auto index = static_cast<uint32_t>(status.devices.size());
-    status.devices.push_back({index, other.info, {}, other.links, other.behind});
-  }
   status.sessions = static_cast<uint32_t>(parts_.sessions.size());
-  parts_.health.Describe(parts_.drain.active(), stats.launches, &status);
   return status;
 }
 
@@ -131,19 +145,19 @@ LimitsReply AdminFacade::GetLimits() {
 Status AdminFacade::Profile(const ProfileQuery& query,
                             std::shared_ptr<const std::atomic<bool>> cancelled,
                             std::function<void(StatusOr<ProfileResult>)> done) {
-  ASSIGN_OR_RETURN(Profiler::Request request, ProfileRequestOf(query, card_->description.grid));
+  RETURN_IF_ERROR(parts_.cards.Check(query.device, "device"));
+  DaemonCard& card = parts_.cards.at(query.device);
+  ASSIGN_OR_RETURN(Profiler::Request request,
+                   ProfileRequestOf(query, card.resources.description.grid));
   request.cancelled = std::move(cancelled);
   request.done = std::move(done);
-  parts_.executor.RequestProfile(std::move(request));
+  card.executor->RequestProfile(std::move(request));
   return OkStatus();
 }
 
 Status AdminFacade::ResetDevice(uint32_t device, std::function<void(const Status&)> done) {
-  if (device != 0) {
-    return Error(StatusCode::kNotFound,
-                 "there is no device {}: this daemon serves one card, device 0", device);
-  }
-  parts_.executor.RequestReset(std::move(done));
+  RETURN_IF_ERROR(parts_.cards.Check(device, "device"));
+  parts_.cards.at(device).executor->RequestReset(std::move(done));
   return OkStatus();
 }
 

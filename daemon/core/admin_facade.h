@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "daemon/api/admin.h"
-#include "daemon/card/card_executor.h"
-#include "daemon/core/device_health.h"
+#include "daemon/core/daemon_cards.h"
 #include "daemon/core/drain.h"
 #include "daemon/core/leases.h"
 #include "daemon/core/sessions.h"
 #include "daemon/hang/hang_reports.h"
-#include "daemon/session/card_resources.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd {
@@ -28,16 +26,13 @@ class AdminFacade final : public Admin {
     Sessions& sessions;
     Leases& leases;
     ttfd::Drain& drain;
-    CardExecutor& executor;
+    DaemonCards& cards;
     HangReports& hangs;
-    DeviceHealth& health;
+    const std::atomic<bool>& booted;  // the cards have booted, for the first time
     Clock& clock;
     Duration quantum{};  // of the schedulers
   };
   explicit AdminFacade(const Parts& parts) : parts_(parts), created_(parts.clock.Now()) {}
-
-  // The card has booted, for the first time. `card` outlives this. Before any other thread calls.
-  void SetCard(const CardResources& card);
 
   // ---- Admin
   DevicesReply ListDevices() override;
@@ -62,9 +57,11 @@ class AdminFacade final : public Admin {
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
 
  private:
+  DeviceStatusReply StatusOf(DeviceReply device);
+  DaemonState StateOf(const std::vector<DeviceStatusReply>& devices) const;
+
   const Parts parts_;
   const TimePoint created_;
-  const CardResources* card_ = nullptr;  // null: the card has not booted
 };
 
 }  // namespace ttfd

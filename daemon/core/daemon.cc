@@ -26,77 +26,71 @@ CardExecutorOptions WithHangs(CardExecutorOptions options, HangKeeper* hangs) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Daemon>> Daemon::Create(std::unique_ptr<Card> card, Clock& clock,
+StatusOr<std::unique_ptr<Daemon>> Daemon::Create(std::vector<ServedCard> cards, Clock& clock,
                                                  DaemonOptions options) {
-  if (card == nullptr) return InvalidArgument("a daemon needs a card");
+  if (cards.empty()) return InvalidArgument("a daemon needs a card");
   if (!options.load_kernel) options.load_kernel = LoadKernel;
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.process_ended) options.process_ended = ProcessHasEnded;
   if (!options.trim_memory) options.trim_memory = [] { malloc_trim(0); };
-  options.scheduler.workers = card->geometry().worker_count();
-  return std::unique_ptr<Daemon>(new Daemon(std::move(card), clock, std::move(options)));
+  return std::unique_ptr<Daemon>(new Daemon(std::move(cards), clock, std::move(options)));
 }
 
-Daemon::Daemon(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options)
+Daemon::Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions options)
     : clock_(clock),
       options_(std::move(options)),
-      hangs_(options_.hang_store, options_.hang_writer),
-      timers_([this] { executor_.Wake(/*brief=*/false); }),
+      hangs_(options_.hang_reports),
+      cards_(options_.kernel_store_bytes, options_.load_kernel),
+      timers_([this] { thread_.Wake(/*brief=*/false); }),
       sessions_(MakeSessionParts(),
                 {options_.identity, options_.limits, options_.timeouts, options_.hangs,
                  options_.random_bytes, options_.user_name, options_.process_ended}),
-      leases_({sessions_, executor_, clock, options_.random_bytes, timers_},
+      leases_({sessions_, cards_, thread_, clock, options_.random_bytes, timers_},
               {std::chrono::milliseconds(options_.limits.lease_ms),
                std::chrono::milliseconds(options_.limits.lease_idle_ms),
                std::chrono::milliseconds(options_.limits.lease_wait_ms),
                options_.limits.leases_per_user}),
       drain_(sessions_, host_work_, clock, timers_),
       trimmer_(sessions_, host_work_, clock, timers_, options_.trim_memory),
-      schedulers_{Scheduler(options_.scheduler, &leases_.gate()),
-                  Scheduler(options_.scheduler, &leases_.gate())},
       input_(
-          clock, [this](bool brief) { executor_.Wake(brief); },
-          [this](uint64_t session, Duration time) {
-            for (Scheduler& scheduler : schedulers_) scheduler.Charge(session, time);
-          }),
-      executor_(std::move(card), {&schedulers_[0], &schedulers_[1]}, *this, sessions_.timeouts(),
-                clock, WithHangs(options_.card, hangs_.keeper())),
-      admin_({options_.identity, sessions_, leases_, drain_, executor_, hangs_, health_, clock,
-              options_.scheduler.quantum}) {}
+          clock, [this](bool brief) { thread_.Wake(brief); },
+          [this](uint64_t session, Duration time) { cards_.Charge(session, time); }),
+      thread_(*this, sessions_.timeouts(), clock, options_.thread,
+              WithHangs(options_.card, hangs_.keeper())),
+      admin_({options_.identity, sessions_, leases_, drain_, cards_, hangs_, booted_, clock,
+              options_.scheduler.quantum}) {
+  for (ServedCard& card : cards) {
+    cards_.Add(std::move(card), options_.scheduler, options_.kernel_times, thread_);
+  }
+}
 
 Sessions::Parts Daemon::MakeSessionParts() {
   return {clock_,
           host_work_,
           input_,
           timers_,
-          [this](bool in_use) { executor_.SetInUse(in_use); },
+          [this](bool in_use) { thread_.SetInUse(in_use); },
           [this](SessionQueue& queue) { NextSliceChanged(queue); },
           [this](uint64_t session) { SessionReleased(session); },
-          [this](uint64_t lease, const TileSet& workers) { return leases_.Text(lease, workers); },
+          [this](uint64_t lease, uint32_t device, const TileSet& workers) {
+            return leases_.Text(lease, {workers, device});
+          },
           [this] { trimmer_.MemoryFreed(); }};
 }
 
 Daemon::~Daemon() {
-  if (executor_.started()) Stop(clock_.Now()).IgnoreError();
+  if (thread_.started()) Stop(clock_.Now()).IgnoreError();
 }
 
 Status Daemon::Boot() {
-  RETURN_IF_ERROR(executor_.Boot());
-  const CardDescription& description = executor_.description();
-  card_.reset(new CardResources{description,
-                                executor_.geometry(),
-                                options_.kernel_times,
-                                {description, executor_.device_info().memory_is_zero_after_power_on,
-                                 executor_.kernel_bounds()},
-                                KernelStore(options_.kernel_store_bytes, options_.load_kernel)});
-  leases_.SetGrid(description.grid);
-  admin_.SetCard(*card_);
+  RETURN_IF_ERROR(thread_.Boot());
+  booted_ = true;
   return OkStatus();
 }
 
 Status Daemon::Start() {
-  if (card_ == nullptr) RETURN_IF_ERROR(Boot());
-  executor_.Start();
+  if (!booted_) RETURN_IF_ERROR(Boot());
+  thread_.Start();
   host_work_.Start();
   return OkStatus();
 }
@@ -104,7 +98,7 @@ Status Daemon::Start() {
 Status Daemon::Stop(TimePoint deadline) {
   drain_.Stop();
   host_work_.Stop();
-  Status stopped = executor_.Stop(deadline);
+  Status stopped = thread_.Stop(deadline);
   sessions_.Publish(TimePoint::max());
   return stopped;
 }
@@ -113,38 +107,41 @@ StatusOr<std::shared_ptr<SessionPort>> Daemon::Open(const PeerIdentity& peer,
                                                     const HelloRequest& hello,
                                                     SessionOutput* output,
                                                     std::shared_ptr<SessionTransport> transport) {
-  if (card_ == nullptr) return Error(StatusCode::kUnavailable, "the card has not booted yet");
-  return sessions_.Open(peer, hello, *card_, admin_.ListDevices().devices, output,
-                        std::move(transport),
-                        [&](const SessionClient& who) { return leases_.Request(hello, who); });
+  if (!booted_) return Error(StatusCode::kUnavailable, "no card has booted yet");
+  const auto place = [&](const SessionClient& who,
+                         std::span<const size_t> sessions) -> StatusOr<SessionLease> {
+    ASSIGN_OR_RETURN(const uint32_t device, cards_.Choose(hello.device, sessions));
+    return leases_.Request(hello, who, device);
+  };
+  return sessions_.Open(peer, hello, cards_, output, std::move(transport), place);
 }
 
 // ---- device thread
 
 void Daemon::SessionReleased(uint64_t session) {
-  for (Scheduler& scheduler : schedulers_) scheduler.RemoveSession(session);
+  cards_.RemoveSession(session);
   sessions_.Remove(session);
   leases_.Leave(session);
   drain_.SessionReleased();
 }
 
 void Daemon::NextSliceChanged(SessionQueue& queue) {
-  schedulers_[queue.route.hardware_queue].NextSliceChanged(queue);
+  cards_.NextSliceChanged(queue);
   if (const Slice* const slice = queue.slices.next()) leases_.SliceIsNext(*slice);
 }
 
-void Daemon::DeviceStateChanged(DeviceState state, const std::string& why) {
-  health_.Set(state, why, executor_.stats().launches);
-  const bool failed = state == DeviceState::kFailed;
-  sessions_.SetClosed(Sessions::Closed::kDeviceFailed, failed ? DeviceResetStatus(why) : OkStatus(),
-                      [](Session&) {});
+void Daemon::DeviceStateChanged(uint32_t device, DeviceState state, const std::string& why) {
+  DaemonCard& card = cards_.at(device);
+  card.health.Set(state, why, card.executor->stats().launches);
   const bool memory_lost =
-      state == DeviceState::kRecovering && !executor_.device_info().memory_survives_reset;
-  if (!failed && !memory_lost) return;
+      state == DeviceState::kRecovering && !card.executor->device_info().memory_survives_reset;
+  if (state != DeviceState::kFailed && !memory_lost) return;
   // A buffer that silently holds something else is worse than no session.
   const std::string text =
       memory_lost ? fmt::format("the card was reset and lost its memory: {}", why) : why;
-  for (const auto& session : sessions_.All()) session->End(DeviceResetStatus(text));
+  for (const auto& session : sessions_.All()) {
+    if (session->Uses(device)) session->End(DeviceResetStatus(text));
+  }
 }
 
 bool Daemon::HandleInput() {
@@ -162,7 +159,7 @@ void Daemon::HandleAllInput() {
 }
 
 bool Daemon::RunOnce() {
-  bool more = executor_.RunOnce();
+  bool more = thread_.RunOnce();
   while (host_work_.RunOne()) more = true;
   return more;
 }

@@ -1,29 +1,29 @@
-// The daemon without its front end: the card and its executor, the sessions, and what serves them.
+// The daemon without its front end: the cards and their thread, the sessions, and what serves them.
 //
-// Threads: callers of DaemonService and Admin (gRPC), the device thread (CardExecutor), which also runs the timers, and
+// Threads: callers of DaemonService and Admin (gRPC), the device thread (DeviceThread), which also runs the timers, and
 // a host thread (HostWork). Locks are taken in the order drain, sessions, leases, inbox, outbox, window,
-// executor.
+// requests of the device thread.
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/api/session_port.h"
-#include "daemon/card/card_executor.h"
+#include "daemon/card/device_thread.h"
 #include "daemon/card/scheduler.h"
 #include "daemon/core/admin_facade.h"
-#include "daemon/core/device_health.h"
+#include "daemon/core/daemon_cards.h"
 #include "daemon/core/drain.h"
 #include "daemon/core/heap_trimmer.h"
 #include "daemon/core/leases.h"
 #include "daemon/core/sessions.h"
 #include "daemon/hang/hang_reports.h"
-#include "daemon/session/card_resources.h"
 #include "daemon/session/session.h"
 #include "daemon/session/timers.h"
-#include "runtime/card/card.h"
 
 namespace ttfd {
 
@@ -33,10 +33,10 @@ struct DaemonOptions {
   TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};
   KernelTimes kernel_times;
   uint64_t kernel_store_bytes = uint64_t{64} << 20;
+  DeviceThreadOptions thread;
   CardExecutorOptions card;
   SchedulerOptions scheduler;
-  HangStoreOptions hang_store;
-  HangWriterOptions hang_writer;
+  HangReportsOptions hang_reports;
   HangPolicy hangs;
   // Interfaces to the outside: default to the machine's own.
   KernelLoader load_kernel;                               // default: the loader of runtime/boot
@@ -51,16 +51,17 @@ struct DaemonOptions {
 
 class Daemon final : public DaemonService, private DeviceObserver {
  public:
-  // `clock` outlives the core. Touches neither the card nor any thread.
-  static StatusOr<std::unique_ptr<Daemon>> Create(std::unique_ptr<Card> card, Clock& clock,
+  // The numbers of the devices are the places of the cards. `clock` outlives the core. Touches neither a card nor any
+  // thread.
+  static StatusOr<std::unique_ptr<Daemon>> Create(std::vector<ServedCard> cards, Clock& clock,
                                                   DaemonOptions options);
   ~Daemon() override;
 
-  // Boots the card on the calling thread. Sessions can be opened from then on.
+  // Boots the cards on the calling thread. Sessions can be opened from then on. An error: none boots.
   Status Boot();
   // Boots unless booted, then starts the device thread and the host thread.
   Status Start();
-  // Ends what is left of the sessions, waits for work in flight until `deadline`, shuts the card
+  // Ends what is left of the sessions, waits for work in flight until `deadline`, shuts the cards
   // down, ends the threads. For a graceful stop Drain first.
   Status Stop(TimePoint deadline);
 
@@ -68,9 +69,13 @@ class Daemon final : public DaemonService, private DeviceObserver {
   bool RunOnce();
   // Handles all input, and does the host work for it. For the same tests.
   void HandleAllInput();
+  // As DeviceThread::SetLinked. The holder of the role of the device thread.
+  void SetLinked(std::span<const uint32_t> devices, bool linked) {
+    thread_.SetLinked(devices, linked);
+  }
 
   // Grows while the device thread is alive, at least once in idle_tick: systemd's watchdog reads it.
-  uint64_t heartbeat() const { return executor_.heartbeat(); }
+  uint64_t heartbeat() const { return thread_.heartbeat(); }
   // A drain that cannot be ended any more.
   void DrainForShutdown(uint32_t within_ms, Admin::ProgressCallback progress) {
     drain_.Begin(within_ms, std::move(progress), /*for_ever=*/true);
@@ -81,17 +86,17 @@ class Daemon final : public DaemonService, private DeviceObserver {
                                               SessionOutput* output,
                                               std::shared_ptr<SessionTransport> transport) override;
   Admin& admin() override { return admin_; }
-  void SetPollerThread(bool calling) override { executor_.SetBorrower(calling); }
-  void RunDeviceRounds() override { executor_.RunBorrowed(); }
+  void SetPollerThread(bool calling) override { thread_.SetBorrower(calling); }
+  void RunDeviceRounds() override { thread_.RunBorrowed(); }
 
  private:
-  Daemon(std::unique_ptr<Card> card, Clock& clock, DaemonOptions options);
+  Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions options);
   Sessions::Parts MakeSessionParts();
 
   void SessionReleased(uint64_t session);
   void NextSliceChanged(SessionQueue& queue);
   // DeviceObserver
-  void DeviceStateChanged(DeviceState state, const std::string& why) override;
+  void DeviceStateChanged(uint32_t device, DeviceState state, const std::string& why) override;
   void SessionHung(Session& session, const std::string& report) override {
     sessions_.CountHang(session, report);
   }
@@ -103,17 +108,16 @@ class Daemon final : public DaemonService, private DeviceObserver {
 
   Clock& clock_;
   const DaemonOptions options_;
-  std::unique_ptr<CardResources> card_;  // null until Boot
-  DeviceHealth health_;
+  std::atomic<bool> booted_{false};
   HangReports hangs_;
+  DaemonCards cards_;
   Timers timers_;
   Sessions sessions_;
   Leases leases_;
   ttfd::Drain drain_;
   HeapTrimmer trimmer_;
-  std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   InputTurns input_;
-  CardExecutor executor_;
+  DeviceThread thread_;
   HostWork host_work_;
   AdminFacade admin_;
 };

@@ -39,7 +39,8 @@ std::string LeaseHolders::Text() const {
   return more == 0 ? text : fmt::format("{} and {} more", text, more);
 }
 
-bool LeaseTable::Conflict(const Lease& a, const Lease& b) {
+bool LeaseTable::Conflict(const LeasedPart& a, const LeasedPart& b) {
+  if (a.device != b.device) return false;
   return a.tiles.none() || b.tiles.none() || (a.tiles & b.tiles).any();
 }
 
@@ -63,7 +64,7 @@ uint64_t LeaseTable::CountOf(uint32_t uid) const {
                     [uid](const Lease& known) { return known.client.uid == uid; }));
 }
 
-StatusOr<uint64_t> LeaseTable::Ask(SessionClient client, const TileSet& tiles,
+StatusOr<uint64_t> LeaseTable::Ask(SessionClient client, const LeasedPart& part,
                                    Duration longest_wait, TimePoint now) {
   const uint64_t of_user = CountOf(client.uid);
   if (options_.per_user != 0 && of_user >= options_.per_user) {
@@ -77,7 +78,7 @@ StatusOr<uint64_t> LeaseTable::Ask(SessionClient client, const TileSet& tiles,
   Lease lease;
   lease.id = next_id_++;
   lease.client = std::move(client);
-  lease.tiles = tiles;
+  lease.part = part;
   lease.since = now;
   lease.give_up = longest_wait == Duration::zero() ? TimePoint::max() : now + longest_wait;
   leases_.push_back(std::move(lease));
@@ -139,7 +140,7 @@ bool LeaseTable::MayBeGranted(const Lease& lease) const {
     if (&other == &lease) continue;
     // Held ones wherever they stand, waiting ones before it.
     const bool before = other.id < lease.id;
-    if ((other.has_tiles() || before) && Conflict(other, lease)) return false;
+    if ((other.has_tiles() || before) && Conflict(other.part, lease.part)) return false;
   }
   return true;
 }
@@ -215,7 +216,7 @@ TimePoint LeaseTable::next_look() const {
 std::vector<LeaseTable::Held> LeaseTable::held() const {
   std::vector<Held> held;
   for (const Lease& lease : leases_) {
-    if (lease.has_tiles()) held.push_back({lease.id, lease.tiles});
+    if (lease.has_tiles()) held.push_back({lease.id, lease.part});
   }
   return held;
 }
@@ -256,7 +257,7 @@ std::vector<LeaseTable::Forecast> LeaseTable::Forecasts(TimePoint now) const {
     forecast.position = ++position;
     const auto blocks = [&](const Lease& other) {
       return (other.has_tiles() || other.id < lease.id) && other.id != lease.id &&
-             Conflict(other, lease);
+             Conflict(other.part, lease.part);
     };
     for (const Lease& other : leases_) {
       if (other.has_tiles() && blocks(other)) forecast.holders.Add(other.client);
@@ -289,7 +290,8 @@ std::vector<LeaseTable::Waiting> LeaseTable::waiting(TimePoint now) const {
   return waiting;
 }
 
-std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const {
+std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now,
+                                             absl::FunctionRef<GridSize(uint32_t)> grid_of) const {
   std::vector<LeaseInfoReply> waiting;
   std::vector<LeaseInfoReply> infos;
   const std::vector<Forecast> forecasts = Forecasts(now);
@@ -304,7 +306,10 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
     info.user = lease.client.user;
     info.uid = lease.client.uid;
     info.pid = lease.client.pid;
-    if (lease.tiles.any()) info.workers = CoverWithRectangles(lease.tiles, grid);
+    info.device = lease.part.device;
+    if (lease.part.tiles.any()) {
+      info.workers = CoverWithRectangles(lease.part.tiles, grid_of(lease.part.device));
+    }
     info.sessions = static_cast<uint32_t>(lease.members.size()) + (lease.client_here ? 1 : 0);
     info.since_ms = MillisecondsOf(now - lease.since);
     TimePoint until = TimePoint::max();
@@ -323,13 +328,12 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
   return infos;
 }
 
-LeaseWaitReply LeaseTable::BlockingLease(uint64_t lease, const TileSet& workers,
+LeaseWaitReply LeaseTable::BlockingLease(uint64_t lease, const LeasedPart& part,
                                          TimePoint now) const {
   LeaseWaitReply wait;
   if (lease != 0) return wait;
   for (const Lease& other : leases_) {
-    if (!other.has_tiles()) continue;
-    if (workers.any() && other.tiles.any() && (workers & other.tiles).none()) continue;
+    if (!other.has_tiles() || !Conflict(other.part, part)) continue;
     wait.holders.Add(other.client);
     wait.expected_wait_ms =
         std::max(wait.expected_wait_ms, MillisecondsOf(ExpectedLeft(other, now)));
@@ -337,9 +341,9 @@ LeaseWaitReply LeaseTable::BlockingLease(uint64_t lease, const TileSet& workers,
   return wait;
 }
 
-const TileSet* LeaseTable::TilesOfLease(uint64_t lease) const {
+const LeasedPart* LeaseTable::PartOf(uint64_t lease) const {
   const Lease* const found = Find(lease);
-  return found == nullptr ? nullptr : &found->tiles;
+  return found == nullptr ? nullptr : &found->part;
 }
 
 std::vector<uint64_t> LeaseTable::SessionsOf(uint64_t lease) const {

@@ -14,12 +14,19 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "daemon/api/errors.h"
 #include "daemon/api/reply.h"
 #include "runtime/base/clock.h"
 #include "runtime/command/tile_set.h"
 
 namespace ttfd {
+
+// Part of the cards that a lease is of.
+struct LeasedPart {
+  TileSet tiles;  // none: the whole card
+  uint32_t device = 0;
+};
 
 class LeaseTable {
  public:
@@ -43,7 +50,7 @@ class LeaseTable {
   };
   struct Held {
     uint64_t lease = 0;
-    TileSet tiles;  // none: the whole device
+    LeasedPart part;
   };
   struct Waiting {
     uint64_t session = 0;
@@ -52,8 +59,8 @@ class LeaseTable {
 
   explicit LeaseTable(const Options& options) : options_(options) {}
 
-  // Puts a session into the queue. `tiles` none: the whole device. `longest_wait` zero: Options::longest_wait.
-  StatusOr<uint64_t> Ask(SessionClient client, const TileSet& tiles, Duration longest_wait,
+  // Puts a session into the queue. `longest_wait` zero: Options::longest_wait.
+  StatusOr<uint64_t> Ask(SessionClient client, const LeasedPart& part, Duration longest_wait,
                          TimePoint now);
   // The lease that this token of the same user stands for; the session works under it from then on.
   StatusOr<uint64_t> Join(const std::string& token, uint64_t session, uint32_t uid);
@@ -72,10 +79,12 @@ class LeaseTable {
   // Leases on whose tiles no other work may start.
   std::vector<Held> held() const;
   std::vector<Waiting> waiting(TimePoint now) const;
-  std::vector<LeaseInfoReply> List(TimePoint now, GridSize grid) const;
-  // Leases that keep a session that works under `lease` (0: none) from `workers` (none: all); empty: none.
-  LeaseWaitReply BlockingLease(uint64_t lease, const TileSet& workers, TimePoint now) const;
-  const TileSet* TilesOfLease(uint64_t lease) const;
+  // `grid_of`: of a device's workers.
+  std::vector<LeaseInfoReply> List(TimePoint now,
+                                   absl::FunctionRef<GridSize(uint32_t)> grid_of) const;
+  // Leases that keep a session that works under `lease` (0: none) from this part; empty: none.
+  LeaseWaitReply BlockingLease(uint64_t lease, const LeasedPart& part, TimePoint now) const;
+  const LeasedPart* PartOf(uint64_t lease) const;
   std::vector<uint64_t> SessionsOf(uint64_t lease) const;
   uint64_t CountOf(uint32_t uid) const;  // held and waited for
   bool empty() const { return leases_.empty(); }
@@ -88,7 +97,7 @@ class LeaseTable {
     uint64_t id = 0;
     State state = State::kWaiting;
     SessionClient client;
-    TileSet tiles;  // none: the whole device
+    LeasedPart part;
     TimePoint since;
     TimePoint granting_since;
     TimePoint give_up;    // until it is held
@@ -110,7 +119,7 @@ class LeaseTable {
     LeaseHolders holders;
   };
 
-  static bool Conflict(const Lease& a, const Lease& b);
+  static bool Conflict(const LeasedPart& a, const LeasedPart& b);
   Lease* Find(uint64_t lease);
   const Lease* Find(uint64_t lease) const;
   void CheckTime(Lease& lease, TimePoint now, std::vector<Step>* steps);

@@ -6,9 +6,10 @@
 namespace ttfd {
 
 std::optional<TileSet> BlockedByLeases(const std::map<uint32_t, SessionQueue>& queues,
-                                       const LeaseGate& gate, bool settled) {
+                                       uint32_t device, const LeaseGate& gate, bool settled) {
   std::optional<TileSet> blocked;
   for (const auto& [id, queue] : queues) {
+    if (queue.card->device != device) continue;
     const Slice* const next = queue.slices.next();
     if (next == nullptr || (next->operation->started() && !settled)) continue;
     const WorkerUse use = LeaseGate::UseOf(*next);

@@ -10,10 +10,10 @@
 
 namespace ttfd {
 
-// The workers of the commands that wait for leases of other sessions (none: all workers); nullopt: no command waits.
-// `settled`: no lease is about to be granted, so that nothing it keeps off the card is still there, and a command that
-// has begun waits like any other.
+// The workers of the commands on a device that wait for leases of other sessions (none: all workers); nullopt: no
+// command waits. `gate`: of the device. `settled`: no lease is about to be granted, so that nothing it keeps off the
+// card is still there, and a command that has begun waits like any other.
 std::optional<TileSet> BlockedByLeases(const std::map<uint32_t, SessionQueue>& queues,
-                                       const LeaseGate& gate, bool settled);
+                                       uint32_t device, const LeaseGate& gate, bool settled);
 
 }  // namespace ttfd

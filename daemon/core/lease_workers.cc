@@ -6,11 +6,6 @@
 namespace ttfd {
 
 StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request, GridSize grid) {
-  if (request.device != 0) {
-    return ToStatus(InvalidError("hello.lease.device",
-                                 "there is no device {}: this daemon serves one card, device 0",
-                                 request.device));
-  }
   TileSet workers;
   for (const CoreRange& range : request.workers) {
     if (range.x0 > range.x1 || range.y0 > range.y1 || range.x1 >= grid.x || range.y1 >= grid.y) {

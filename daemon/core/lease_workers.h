@@ -7,7 +7,7 @@
 
 namespace ttfd {
 
-// None: the whole device. INVALID_ARGUMENT: not a rectangle of the grid, one that overlaps another, another device.
+// None: the whole device. INVALID_ARGUMENT: not a rectangle of the grid, or one that overlaps another.
 StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request, GridSize grid);
 
 }  // namespace ttfd

@@ -14,20 +14,30 @@ constexpr size_t kLeaseTokenBytes = 16;
 
 }  // namespace
 
-StatusOr<SessionLease> Leases::Request(const HelloRequest& hello, const SessionClient& who) {
+StatusOr<SessionLease> Leases::Request(const HelloRequest& hello, const SessionClient& who,
+                                       uint32_t device) {
   SessionLease lease;
+  lease.device = device;
   MutexLock lock(&mu_);
   if (hello.attach == AttachKind::kLease) {
-    ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease, grid_));
+    ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease, GridOf(device)));
     // Unset: the longest that is allowed. 0: not longer than it takes to look.
     const uint32_t wait_ms = hello.lease.wait_ms ? std::max(*hello.lease.wait_ms, 1u) : 0;
-    ASSIGN_OR_RETURN(lease.id, table_.Ask(who, lease.workers, std::chrono::milliseconds(wait_ms),
-                                          parts_.clock.Now()));
+    ASSIGN_OR_RETURN(lease.id, table_.Ask(who, {lease.workers, device},
+                                          std::chrono::milliseconds(wait_ms), parts_.clock.Now()));
     lease.waiting = true;
     timer_.RunBy(TimePoint::min());
   } else if (hello.attach == AttachKind::kLeaseToken) {
     ASSIGN_OR_RETURN(lease.id, table_.Join(hello.lease_token, who.session, who.uid));
-    lease.workers = *table_.TilesOfLease(lease.id);
+    const LeasedPart& part = *table_.PartOf(lease.id);
+    if (hello.device.value_or(part.device) != part.device) {
+      table_.Leave(who.session, parts_.clock.Now());
+      return ToStatus(InvalidError("hello.device",
+                                   "device {}; the lease of the token is of device {}",
+                                   *hello.device, part.device));
+    }
+    lease.workers = part.tiles;
+    lease.device = part.device;
   }
   return lease;
 }
@@ -35,27 +45,31 @@ StatusOr<SessionLease> Leases::Request(const HelloRequest& hello, const SessionC
 std::vector<LeaseInfoReply> Leases::List() {
   const TimePoint now = parts_.clock.Now();
   MutexLock lock(&mu_);
-  return table_.List(now, grid_);
+  return table_.List(now, [this](uint32_t device) { return GridOf(device); });
 }
 
-std::string Leases::Text(uint64_t lease, const TileSet& workers) {
+std::string Leases::Text(uint64_t lease, const LeasedPart& part) {
   const TimePoint now = parts_.clock.Now();
   MutexLock lock(&mu_);
-  const LeaseWaitReply wait = table_.BlockingLease(lease, workers, now);
+  const LeaseWaitReply wait = table_.BlockingLease(lease, part, now);
   if (wait.holders.none()) return {};
   return fmt::format("; leased by {}, expected for {} ms more", wait.holders.Text(),
                      wait.expected_wait_ms);
 }
 
-void Leases::SetGate() {
-  bool whole = false;
-  TileSet leased;
-  for (const LeaseTable::Held& held : table_.held()) {
-    whole = whole || held.tiles.none();
-    leased |= held.tiles;
+void Leases::SetGates() {
+  const std::vector<LeaseTable::Held> all = table_.held();
+  for (const auto& card : parts_.cards.all()) {
+    bool whole = false;
+    TileSet leased;
+    for (const LeaseTable::Held& held : all) {
+      if (held.part.device != card->resources.device) continue;
+      whole = whole || held.part.tiles.none();
+      leased |= held.part.tiles;
+    }
+    const GridSize grid = card->resources.description.grid;
+    card->gate.Set(whole, leased, TilesOf({0, 0, grid.x - 1, grid.y - 1}, grid));
   }
-  const GridSize grid = grid_;
-  gate_.Set(whole, leased, TilesOf({0, 0, grid.x - 1, grid.y - 1}, grid));
 }
 
 // A lease is idle when none of its sessions has anything to do.
@@ -84,10 +98,10 @@ void Leases::Check(TimePoint now) {
     MutexLock lock(&mu_);
     steps = table_.Look(now);
     timer_.RunBy(table_.next_look());
-    SetGate();
+    SetGates();
     waiting = table_.waiting(now);
   }
-  parts_.executor.Wake(/*brief=*/false);
+  parts_.thread.Wake(/*brief=*/false);
   for (const LeaseTable::Step& step : steps) {
     if (step.kind == LeaseTable::Step::Kind::kGrant) Grant(step.lease);
     for (const uint64_t id : step.sessions) {
@@ -123,10 +137,16 @@ Leases::WaitNotices Leases::CheckBlockedSessions(TimePoint now) {
   }
   for (const std::shared_ptr<Session>& session : parts_.sessions.All()) {
     if (session->lease() != 0) continue;
-    const std::optional<TileSet> needed = BlockedByLeases(session->queues().all(), gate_, settled);
-    MutexLock lock(&mu_);
     LeaseWaitReply wait;
-    if (needed) wait = table_.BlockingLease(/*lease=*/0, *needed, now);
+    for (const auto& card : parts_.cards.all()) {
+      const uint32_t device = card->resources.device;
+      const std::optional<TileSet> needed =
+          BlockedByLeases(session->queues().all(), device, card->gate, settled);
+      if (!needed || !wait.holders.none()) continue;
+      MutexLock lock(&mu_);
+      wait = table_.BlockingLease(/*lease=*/0, {*needed, device}, now);
+    }
+    MutexLock lock(&mu_);
     if (wait.holders.none()) {
       last_notices_.erase(session->id());
     } else {
@@ -138,29 +158,31 @@ Leases::WaitNotices Leases::CheckBlockedSessions(TimePoint now) {
 
 // Check finds out which lease keeps the queue from the card.
 void Leases::SliceIsNext(const Slice& slice) {
-  if (slice.share().lease != 0 || !gate_.closed()) return;
-  if (!gate_.Blocks(LeaseGate::UseOf(slice))) return;
+  const LeaseGate& gate = parts_.cards.at(slice.queue->card->device).gate;
+  if (slice.share().lease != 0 || !gate.closed()) return;
+  if (!gate.Blocks(LeaseGate::UseOf(slice))) return;
   MutexLock lock(&mu_);
   timer_.RunBy(TimePoint::min());
 }
 
 // Others' work that has started ends first.
 void Leases::Grant(uint64_t lease) {
-  TileSet tiles;
+  LeasedPart part;
   {
     MutexLock lock(&mu_);
-    const TileSet* const found = table_.TilesOfLease(lease);
+    const LeasedPart* const found = table_.PartOf(lease);
     if (found == nullptr) return;
-    tiles = *found;
+    part = *found;
   }
-  const auto disturbs = [lease, tiles](const Slice& slice) {
+  const auto disturbs = [lease, tiles = part.tiles](const Slice& slice) {
     if (slice.share().lease == lease) return false;
     if (tiles.none()) return true;
     const bool there = slice.route.workers.none() || (slice.route.workers & tiles).any();
     return there &&
            (slice.runs_kernels() || std::holds_alternative<RecordTraceCommand>(slice.command));
   };
-  parts_.executor.RequestQuiet({disturbs, [this, lease] { Granted(lease); }});
+  CardExecutor& card = *parts_.cards.at(part.device).executor;
+  card.RequestQuiet({disturbs, [this, lease] { Granted(lease); }});
 }
 
 void Leases::Granted(uint64_t lease) {

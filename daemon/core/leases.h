@@ -1,8 +1,8 @@
-// Leases of the card: requests, grants, ends, and notices to sessions that wait.
+// Leases of the cards: requests, grants, ends, and notices to sessions that wait.
 //
-// A lease is granted in two steps. First no other work may start where it will be (the gate); then, when what runs
-// there has ended, its session is notified. It ends when the last of its sessions is released, which is when nothing of
-// theirs is on the card.
+// A lease is granted in two steps. First no other work may start where it will be (the card's gate); then, when what
+// runs there has ended, its session is notified. It ends when the last of its sessions is released, which is when
+// nothing of theirs is on the card.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "daemon/api/request.h"
-#include "daemon/card/card_executor.h"
-#include "daemon/card/lease_gate.h"
+#include "daemon/card/device_thread.h"
+#include "daemon/core/daemon_cards.h"
 #include "daemon/core/lease_table.h"
 #include "daemon/core/sessions.h"
 #include "daemon/session/session.h"
@@ -31,7 +31,8 @@ class Leases {
   // All outlive it.
   struct Parts {
     Sessions& sessions;
-    CardExecutor& executor;
+    DaemonCards& cards;
+    DeviceThread& thread;
     Clock& clock;
     std::function<std::string(size_t bytes)> random_bytes;
     Timers& timers;
@@ -41,20 +42,15 @@ class Leases {
         timer_(parts_.timers, [this](TimePoint now) { Check(now); }),
         table_(options) {}
 
-  // Keeps slices of others off leased parts of the card; outlives the schedulers.
-  LeaseGate& gate() { return gate_; }
-
-  // Grid of the workers; before any other call.
-  void SetGrid(GridSize grid) { grid_ = grid; }
-
-  // The lease that a new session requests or joins. Called with the lock of the sessions.
-  StatusOr<SessionLease> Request(const HelloRequest& hello, const SessionClient& who)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // The lease that a new session requests or joins, on `device` if that is its choice. Called with the lock of the
+  // sessions.
+  StatusOr<SessionLease> Request(const HelloRequest& hello, const SessionClient& who,
+                                 uint32_t device) ABSL_LOCKS_EXCLUDED(mu_);
   // The session was released.
   void Leave(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<LeaseInfoReply> List() ABSL_LOCKS_EXCLUDED(mu_);
-  // Text that says what keeps a session under `lease` (0: none) from these workers: empty, or begins with "; ".
-  std::string Text(uint64_t lease, const TileSet& workers) ABSL_LOCKS_EXCLUDED(mu_);
+  // Text that says what keeps a session under `lease` (0: none) from this part: empty, or begins with "; ".
+  std::string Text(uint64_t lease, const LeasedPart& part) ABSL_LOCKS_EXCLUDED(mu_);
   uint64_t CountOf(uint32_t uid) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Device thread.
@@ -68,7 +64,10 @@ class Leases {
 
   // Grants and ends leases, notifies sessions that wait.
   void Check(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
-  void SetGate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SetGates() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  GridSize GridOf(uint32_t device) const {
+    return parts_.cards.at(device).resources.description.grid;
+  }
   // A lease is idle when none of its sessions has anything to do.
   void NoteUse(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // Adds a notice unless the session has had one of the same position and holder.
@@ -80,8 +79,6 @@ class Leases {
   void Granted(uint64_t lease) ABSL_LOCKS_EXCLUDED(mu_);
 
   const Parts parts_;
-  GridSize grid_{};
-  LeaseGate gate_;
   Timer timer_;
   Mutex mu_;
   LeaseTable table_ ABSL_GUARDED_BY(mu_);

@@ -36,16 +36,15 @@ Sessions::Sessions(const Parts& parts, Options options)
                      parts.memory_freed} {}
 
 StatusOr<std::shared_ptr<SessionPort>> Sessions::Open(
-    const PeerIdentity& peer, const HelloRequest& hello, CardResources& card,
-    std::vector<DeviceReply> devices, SessionOutput* output,
-    std::shared_ptr<SessionTransport> transport, LeaseOf lease_of) {
+    const PeerIdentity& peer, const HelloRequest& hello, const DaemonCards& cards,
+    SessionOutput* output, std::shared_ptr<SessionTransport> transport, Place place) {
   RETURN_IF_ERROR(CheckHello(options_.limits, peer, hello));
   if (hello.attach == AttachKind::kResume) return Resume(peer, hello, output);
   WelcomeReply welcome;
   welcome.revision = kApiRevision;
   welcome.daemon_version = options_.identity.version;
   welcome.token = options_.random_bytes(kTokenBytes);
-  welcome.devices = std::move(devices);
+  welcome.devices = cards.Devices();
   welcome.limits = options_.limits;
   std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
   std::shared_ptr<Session> session;
@@ -53,11 +52,15 @@ StatusOr<std::shared_ptr<SessionPort>> Sessions::Open(
     MutexLock lock(&mu_);
     RETURN_IF_ERROR(CheckAdmission(peer));
     welcome.session = next_id_++;
-    ASSIGN_OR_RETURN(const SessionLease lease,
-                     lease_of({welcome.session, hello.client_name, user, peer.uid, peer.pid}));
+    std::vector<size_t> sessions(cards.size());
+    for (const auto& [id, other] : sessions_) ++sessions[other->device()];
+    ASSIGN_OR_RETURN(
+        const SessionLease lease,
+        place({welcome.session, hello.client_name, user, peer.uid, peer.pid}, sessions));
+    welcome.device = lease.device;
     users_.Admit(peer, user);
     session = std::make_shared<Session>(
-        session_parts_, card,
+        session_parts_, cards.resources(),
         SessionChannel::Opening{peer, hello, welcome, lease.waiting, output, std::move(transport)},
         lease, std::move(user), users_.UseOf(peer.uid));
     sessions_.emplace(session->id(), session);

@@ -7,11 +7,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "daemon/api/session_port.h"
+#include "daemon/core/daemon_cards.h"
 #include "daemon/core/user_table.h"
 #include "daemon/session/session.h"
 #include "daemon/session/session_parts.h"
@@ -41,22 +43,23 @@ class Sessions {
     std::function<void(bool)> set_in_use;
     std::function<void(SessionQueue&)> next_slice_changed;
     std::function<void(uint64_t session)> released;
-    std::function<std::string(uint64_t lease, const TileSet& workers)> lease_text;
+    std::function<std::string(uint64_t lease, uint32_t device, const TileSet& workers)> lease_text;
     std::function<void()> memory_freed;
   };
   // Reasons for which no session is opened.
-  enum class Closed { kStopping, kDraining, kDeviceFailed, kCount };
+  enum class Closed { kStopping, kDraining, kCount };
 
   Sessions(const Parts& parts, Options options);
 
-  // The lease that a new session requests or joins; called with the lock held.
-  using LeaseOf = absl::FunctionRef<StatusOr<SessionLease>(const SessionClient& who)>;
-  // A new session on the card, or one that is resumed. A new session keeps `transport`. `card` outlives the session.
+  // The device of a new session, and the lease that it requests or joins. `sessions`: how many there are on each
+  // device. Called with the lock held.
+  using Place = absl::FunctionRef<StatusOr<SessionLease>(const SessionClient& who,
+                                                         std::span<const size_t> sessions)>;
+  // A new session, or one that is resumed. A new session keeps `transport`. `cards` outlive the session.
   StatusOr<std::shared_ptr<SessionPort>> Open(const PeerIdentity& peer, const HelloRequest& hello,
-                                              CardResources& card, std::vector<DeviceReply> devices,
-                                              SessionOutput* output,
+                                              const DaemonCards& cards, SessionOutput* output,
                                               std::shared_ptr<SessionTransport> transport,
-                                              LeaseOf lease) ABSL_LOCKS_EXCLUDED(mu_);
+                                              Place place) ABSL_LOCKS_EXCLUDED(mu_);
   // It holds nothing any more.
   void Remove(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
 

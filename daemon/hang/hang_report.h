@@ -44,7 +44,8 @@ struct HangSlice {
 };
 
 struct HangReport {
-  std::string id;  // a number: "7"
+  std::string id;       // a number: "7"
+  uint32_t device = 0;  // the card's number
   std::chrono::system_clock::time_point time;
   std::string reason;   // HANG or DEVICE_FAULT, as the error of its owner has it
   std::string trigger;  // why the device thread gave the card up

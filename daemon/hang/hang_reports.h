@@ -11,14 +11,18 @@
 
 namespace ttfd {
 
+struct HangReportsOptions : HangStoreOptions {
+  HangWriterOptions writer = {};
+};
+
 // Thread-safe.
 class HangReports {
  public:
-  // Starts the thread unless `store.folder` is empty: reports are not kept then.
-  HangReports(const HangStoreOptions& store, const HangWriterOptions& writer)
-      : folder_(store.folder),
-        store_(std::make_shared<HangStore>(store)),
-        writer_(folder_.empty() ? nullptr : std::make_unique<HangWriter>(store_, writer)) {}
+  // Starts the thread unless the folder is empty: reports are not kept then.
+  explicit HangReports(const HangReportsOptions& options)
+      : folder_(options.folder),
+        store_(std::make_shared<HangStore>(options)),
+        writer_(folder_.empty() ? nullptr : std::make_unique<HangWriter>(store_, options.writer)) {}
 
   // Takes reports; null: they are not kept.
   HangKeeper* keeper() { return writer_.get(); }

@@ -40,7 +40,10 @@ class Lines {
 };
 
 Json Header(const HangReport& report) {
-  return {{"id", report.id}, {"time", TimeText(report.time)}, {"trigger", report.trigger}};
+  return {{"id", report.id},
+          {"time", TimeText(report.time)},
+          {"device", report.device},
+          {"trigger", report.trigger}};
 }
 
 Json TicketJson(const Ticket& ticket) {
@@ -318,7 +321,8 @@ std::string WholeJson(const HangReport& report) {
 std::string WholeText(const HangReport& report) {
   Lines lines;
   lines.Add("{}", report.headline);
-  lines.Add("{} {}, {}", report.reason, report.id, TimeText(report.time));
+  lines.Add("{} {} of device {}, {}", report.reason, report.id, report.device,
+            TimeText(report.time));
   lines.Add("{}", report.summary);
   AddCause(report, &lines);
   lines.Add("recovery: {} in {:.1f} ms, {} boot{}", report.recovery, report.recovery_ms,

@@ -131,6 +131,7 @@ void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to) {
     added->set_x1(range.x1);
     added->set_y1(range.y1);
   }
+  to->set_device(from.device);
   to->set_sessions(from.sessions);
   to->set_since_ms(from.since_ms);
   if (from.left_ms) to->set_left_ms(*from.left_ms);
@@ -190,6 +191,7 @@ void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
   to->set_hangs(from.hangs);
   to->set_quarantine_reason(from.quarantine_reason);
   to->set_waits_for(ToProto(from.waits_for));
+  to->mutable_devices()->Assign(from.devices.begin(), from.devices.end());
   for (const QueuePosition& position : from.submitted) ToProto(position, to->add_submitted());
   for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
 }
@@ -248,21 +250,31 @@ void ToProto(const CardHealth& from, v1::CardHealth* to) {
   }
 }
 
-}  // namespace
+v1::DeviceState ToProto(DeviceState from) {
+  switch (from) {
+    case DeviceState::kBooting:
+      return v1::DEVICE_STATE_BOOTING;
+    case DeviceState::kReady:
+      return v1::DEVICE_STATE_READY;
+    case DeviceState::kRecovering:
+      return v1::DEVICE_STATE_RECOVERING;
+    case DeviceState::kFailed:
+      return v1::DEVICE_STATE_FAILED;
+  }
+  return v1::DEVICE_STATE_UNSPECIFIED;
+}
 
-void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
-  to->set_version(from.daemon.version);
+void ToProto(const DeviceStatusReply& from, v1::DeviceStatus* to) {
+  ToProto(from.device, to->mutable_device());
+  for (const LinkStatus& link : from.card.device.links) {
+    ToProto(link, to->mutable_device()->add_links());
+  }
   to->set_state(ToProto(from.state));
-  to->set_uptime_ms(from.uptime_ms);
-  for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
-  to->set_sessions(from.sessions);
   to->set_last_error(ValidUtf8(from.last_error));
-  to->set_last_hang_report(from.last_hang_report);
-  to->set_commands_completed(from.commands_completed);
-  to->set_launches_completed(from.launches_completed);
-  to->set_bytes_written(from.bytes_written);
-  to->set_bytes_read(from.bytes_read);
-  to->set_device_resets(from.device_resets);
+  to->set_launches_completed(from.stats.launches);
+  to->set_bytes_written(from.stats.bytes_written);
+  to->set_bytes_read(from.stats.bytes_read);
+  to->set_resets(from.stats.resets);
   for (const MemoryUseReply& use : from.memory) {
     v1::MemoryUse* added = to->add_memory();
     added->set_kind(use.kind == MemoryKind::kDram ? v1::MEMORY_KIND_DRAM : v1::MEMORY_KIND_L1);
@@ -286,10 +298,22 @@ void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
     added->set_waiting(queue.waiting);
     added->set_device_ns(queue.device_ns);
   }
+  if (from.card.device.health) ToProto(*from.card.device.health, to->mutable_card());
+}
+
+}  // namespace
+
+void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
+  to->set_version(from.daemon.version);
+  to->set_state(ToProto(from.state));
+  to->set_uptime_ms(from.uptime_ms);
+  for (const DeviceStatusReply& device : from.devices) ToProto(device, to->add_devices());
+  to->set_sessions(from.sessions);
+  to->set_last_hang_report(from.last_hang_report);
+  to->set_commands_completed(from.commands_completed);
   to->set_quantum_ns(from.quantum_ns);
   to->set_device(ValidUtf8(from.daemon.device));
   for (const std::string& warning : from.daemon.warnings) to->add_warnings(warning);
-  if (from.card.device.health) ToProto(*from.card.device.health, to->mutable_card());
 }
 
 }  // namespace ttfd

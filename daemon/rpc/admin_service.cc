@@ -305,6 +305,7 @@ void AdminRpcService::Profile(ReplyCall& call, const v1::ProfileRequest& request
                               const Action& action) {
   audit_->Started(action);
   ProfileQuery query;
+  query.device = request.device();
   query.duration_ms = request.duration_ms();
   query.interval_clocks = request.interval_clocks();
   query.interval_us = request.interval_us();

@@ -63,6 +63,8 @@ v1::LinkState ToProto(LinkState from) {
   return v1::LINK_STATE_UNKNOWN;
 }
 
+}  // namespace
+
 void ToProto(const LinkStatus& from, v1::EthernetLink* to) {
   to->set_channel(from.channel);
   to->set_state(ToProto(from.state));
@@ -74,8 +76,6 @@ void ToProto(const LinkStatus& from, v1::EthernetLink* to) {
   to->mutable_peer()->set_channel(from.peer->channel);
   to->mutable_peer()->set_asic_location(from.peer->location);
 }
-
-}  // namespace
 
 void ToProto(const DeviceReply& from, v1::Device* to) {
   to->set_index(from.index);
@@ -106,7 +106,6 @@ void ToProto(const DeviceReply& from, v1::Device* to) {
     ToProto(bank.port, added->mutable_port());
     ToProto(bank.nearest_worker, added->mutable_nearest_worker());
   }
-  for (const LinkStatus& link : from.links) ToProto(link, to->add_links());
   to->set_board_id(from.info.id.board);
   to->set_asic_id(from.info.id.asic);
   if (from.behind) to->set_behind(*from.behind);
@@ -163,6 +162,7 @@ void ToProto(const WelcomeReply& from, v1::Welcome* to) {
   for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
   ToProto(from.limits, to->mutable_limits());
   to->set_window_bytes(from.window_bytes);
+  to->set_device(from.device);
 }
 
 void ToProto(const KernelPrintReply& from, v1::KernelPrint* to) {

@@ -7,7 +7,9 @@
 namespace ttfd {
 
 v1::Priority ToProto(Priority from);
+// Without its links, which the status alone has.
 void ToProto(const DeviceReply& from, v1::Device* to);
+void ToProto(const LinkStatus& from, v1::EthernetLink* to);
 void ToProto(const SessionLimits& from, v1::Limits* to);
 void ToProto(const WelcomeReply& from, v1::Welcome* to);
 void ToProto(const SessionClient& from, v1::SessionClient* to);

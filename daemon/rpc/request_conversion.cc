@@ -102,8 +102,8 @@ CreateProgramRequest FromProto(const v1::CreateProgram& from) {
 }
 
 OpenQueueRequest FromProto(const v1::OpenQueue& from) {
-  return {from.queue(), from.device(), static_cast<uint32_t>(from.kind()),
-          RangesFromProto(from.workers())};
+  return {from.queue(), from.has_device() ? std::optional(from.device()) : std::nullopt,
+          static_cast<uint32_t>(from.kind()), RangesFromProto(from.workers())};
 }
 
 WriteRequest FromProto(v1::Write& from) {
@@ -247,6 +247,7 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
   to.min_revision = hello.min_revision();
   to.max_revision = hello.max_revision();
   to.client_name = hello.client_name();
+  if (hello.has_device()) to.device = hello.device();
   if (hello.has_weight()) to.weight = hello.weight();
   switch (hello.priority()) {
     case v1::PRIORITY_UNSPECIFIED:
@@ -270,7 +271,6 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
       break;
     case v1::Hello::kLease:
       to.attach = AttachKind::kLease;
-      to.lease.device = hello.lease().device();
       if (hello.lease().has_wait_ms()) to.lease.wait_ms = hello.lease().wait_ms();
       to.lease.workers = RangesFromProto(hello.lease().workers());
       break;

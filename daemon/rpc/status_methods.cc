@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/api/errors.h"
 #include "daemon/rpc/admin_conversion.h"
@@ -19,17 +20,24 @@ constexpr Duration kSampleEvery = std::chrono::milliseconds(10);
 // After so long the status is taken even if the card was not read: 50 ms are promised (admin.proto).
 constexpr Duration kMaxWait = std::chrono::milliseconds(50) - Poller::kRound;
 
-// Takes the status of the daemon once the card was read.
+// Takes the status of the daemon once the cards were read.
 struct StatusSampler {
-  // Null: the card is being read, and on_due follows.
+  // Null: cards are being read, and on_due follows.
   std::optional<StatusReply> Sample() {
     StatusReply status = daemon.GetStatus();
     const TimePoint now = call.Now();
     if (!until) {
       until = now + kMaxWait;
-      number = status.card.wanted;
+      numbers.clear();
+      for (const DeviceStatusReply& device : status.devices) {
+        numbers.push_back(device.card.wanted);
+      }
     }
-    if (status.card.number >= number || now >= *until) {
+    bool read = true;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      read = read && status.devices[i].card.number >= numbers[i];
+    }
+    if (read || now >= *until) {
       until.reset();
       return status;
     }
@@ -40,7 +48,7 @@ struct StatusSampler {
   ReplyCall& call;
   Admin& daemon;
   std::optional<TimePoint> until = std::nullopt;  // unset: the next sample is the first of a wait
-  uint64_t number = 0;                            // of the reading that is waited for
+  std::vector<uint64_t> numbers = {};             // of the readings that are waited for
 };
 
 }  // namespace
@@ -70,7 +78,8 @@ void WatchStatus(ReplyCall& call, Admin& daemon, const v1::WatchStatusRequest& r
     if (!status) return;
     v1::DaemonStatus message;
     ToProto(*status, &message);
-    status->uptime_ms = status->card.age_ms = 0;  // they change by themselves
+    status->uptime_ms = 0;  // it changes by itself, as the ages of readings do
+    for (DeviceStatusReply& device : status->devices) device.card.age_ms = 0;
     v1::DaemonStatus steady;
     ToProto(*status, &steady);
     std::string encoded = steady.SerializeAsString();

@@ -22,7 +22,7 @@ namespace ttfd {
 // Parts of a session that its decoders work on, and that outlive them.
 struct DecoderParts {
   const SessionLimits& limits;
-  CardResources& card;
+  const SessionCards& cards;
   Outbox& outbox;
   const Timeouts& timeouts;
   SessionUse& use;

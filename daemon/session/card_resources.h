@@ -1,15 +1,16 @@
-// Parts of a booted card that its sessions share: description, memory, loaded kernels, numbers of programs.
+// Parts of a card that its sessions share: description, memory, loaded kernels, numbers of programs.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
+#include <span>
 
 #include "daemon/session/device_memory.h"
 #include "daemon/session/kernel_store.h"
 #include "runtime/base/clock.h"
 #include "runtime/card/card.h"
 #include "runtime/command/card_geometry.h"
+#include "runtime/command/tile_set.h"
 
 namespace ttfd {
 
@@ -21,12 +22,21 @@ struct KernelTimes {
 
 // One a card. Constant but for the parts that are thread-safe by themselves. Outlives every session of the card.
 struct CardResources {
-  const CardDescription description;
+  const uint32_t device;  // number of the card
+  const CardDescription& description;
   const CardGeometry& geometry;
   const KernelTimes times;
   DeviceMemory memory;
-  KernelStore kernels;
+  KernelStore& kernels;                  // of all cards
   std::atomic<uint32_t> program_ids{0};  // the newest
+};
+
+// The cards of the daemon as a session sees them.
+struct SessionCards {
+  std::span<CardResources* const> all;  // by number
+  uint32_t device = 0;                  // card of queues that name none
+  bool leased = false;                  // the session works under a lease: it uses this card alone,
+  TileSet workers;                      // and of that these workers; none: all
 };
 
 }  // namespace ttfd

@@ -119,6 +119,7 @@ Refusal DecodeCommand(const DecodeContext& context, AllocateRequest& request) {
       std::make_shared<Buffer>(QueuePosition{context.op.queue->id, context.op.first_value});
   buffer->size_bytes = request.size_bytes;
   buffer->page_bytes = request.page_bytes;
+  buffer->card = &context.card;
   buffer->owner = context.handles.OwnerOf(request.handle);
   if (Refusal refusal = PlaceBuffer(request, context.card.description, buffer.get()))
     return refusal;
@@ -129,7 +130,7 @@ Refusal DecodeCommand(const DecodeContext& context, AllocateRequest& request) {
     return refusal;
   // Memory is found now if that is possible, and when the command's turn comes if something is about to be freed.
   if (context.handles.MayHold(*buffer) || !context.frees.pending()) {
-    const Status allocated = buffer->Allocate(context.card.memory);
+    const Status allocated = buffer->Allocate();
     if (allocated.ok()) {
       context.handles.Hold(buffer.get());
     } else if (!context.frees.pending()) {

@@ -21,7 +21,8 @@ void DecodeContext::DependOn(QueuePosition creator) const {
 
 Refusal DecodeContext::GetBuffer(uint64_t handle, const char* field,
                                  std::shared_ptr<Buffer>* buffer) const {
-  if (Refusal refusal = handles.Get(handle, ObjectKind::kBuffer, field, buffer)) return refusal;
+  if (Refusal refusal = handles.Get(handle, ObjectKind::kBuffer, card, field, buffer))
+    return refusal;
   DependOn(**buffer);
   return std::nullopt;
 }

@@ -27,7 +27,7 @@ struct DecodeProgress {
 // The session of a command, and the command that is being decoded. Device thread.
 struct DecodeContext {
   const SessionLimits& limits;
-  CardResources& card;
+  CardResources& card;  // of the command's queue
   HandleTable& handles;
   const DeferredFrees& frees;
   Operation& op;

@@ -55,8 +55,8 @@ Refusal ResolveLaunch(const DecodeContext& context, const LaunchRequest& request
   if (request.timeout_ms && *request.timeout_ms == 0) {
     return InvalidError("launch.timeout_ms", "a timeout of 0 ms; leave it unset, or at least 1");
   }
-  if (Refusal refusal = context.handles.Get(request.program, ObjectKind::kProgram, "launch.program",
-                                            &parts->program)) {
+  if (Refusal refusal = context.handles.Get(request.program, ObjectKind::kProgram, context.card,
+                                            "launch.program", &parts->program)) {
     return refusal;
   }
   if (Refusal refusal = CheckWorkers(context, *parts->program, "launch.program")) {
@@ -98,8 +98,8 @@ Refusal AddLaunch(const DecodeContext& context, LaunchRequest& request, TraceObj
 
 Refusal BeginReplay(const DecodeContext& context, const ReplayTraceRequest& request) {
   ReplayTraceOperation replay;
-  if (Refusal refusal = context.handles.Get(request.trace, ObjectKind::kTrace, "replay_trace.trace",
-                                            &replay.trace)) {
+  if (Refusal refusal = context.handles.Get(request.trace, ObjectKind::kTrace, context.card,
+                                            "replay_trace.trace", &replay.trace)) {
     return refusal;
   }
   const TraceObject& trace = *replay.trace;
@@ -141,7 +141,7 @@ Refusal DecodeCommand(const DecodeContext& context, RecordTraceRequest& request)
             context.handles.CheckNew(request.handle, ObjectKind::kTrace, "record_trace.handle"))
       return refusal;
     queue.recording = std::make_shared<TraceObject>(QueuePosition{queue.id, context.op.first_value},
-                                                    request.handle, queue.route);
+                                                    request.handle, queue.card, queue.route);
     context.handles.Add(request.handle, queue.recording);
   }
   TraceObject& trace = *queue.recording;

@@ -102,8 +102,8 @@ Refusal DecodeCommand(const DecodeContext& context, CreateProgramRequest& reques
   create.handle = request.handle;
   create.program =
       std::make_shared<ProgramObject>(QueuePosition{context.op.queue->id, context.op.first_value});
-  if (Refusal refusal =
-          ResolveParts(request, context.handles, context.card.description.grid, &create)) {
+  create.program->card = &context.card;
+  if (Refusal refusal = ResolveParts(request, context.handles, context.card, &create)) {
     return refusal;
   }
   for (const auto& kernel : create.kernels) context.DependOn(*kernel);

@@ -11,10 +11,16 @@ namespace {
 
 constexpr uint32_t kTransferQueue = 2;  // QueueKind of the API; 0 and 1 are compute
 
-Refusal CheckDevice(uint32_t device, const char* field) {
-  if (device == 0) return std::nullopt;
-  return UnsupportedError(field,
-                          fmt::format("device {}; this daemon serves one card, device 0", device));
+Refusal CheckDevice(uint32_t device, const SessionCards& cards, const char* field) {
+  if (device >= cards.all.size()) {
+    return NoDeviceError(field, device, cards.all.size());
+  }
+  if (cards.leased && device != cards.device) {
+    return InvalidError(field,
+                        "device {}; the lease under which this session works is of device {}",
+                        device, cards.device);
+  }
+  return std::nullopt;
 }
 
 Refusal DecodeCommand(const DecodeContext& context, BarrierRequest&) {
@@ -41,7 +47,7 @@ Refusal Decoder::Decode(Request& request, Operation* op, DecodeProgress* progres
   if (!std::exchange(progress->partly, false)) {
     if (Refusal refusal = CheckAnyWords(request)) return refusal;
   }
-  const DecodeContext context{limits_, card_, handles_, frees_, *op, *progress, *budget};
+  const DecodeContext context{limits_, *op->queue->card, handles_, frees_, *op, *progress, *budget};
   return std::visit([&context](auto& one) { return DecodeCommand(context, one); }, request);
 }
 
@@ -53,8 +59,12 @@ uint64_t Decoder::CreatedHandle(const Request& request) {
   return 0;
 }
 
-Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, Route* route) const {
-  if (Refusal refusal = CheckDevice(request.device, "open_queue.device")) return refusal;
+Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, CardResources** card,
+                             Route* route) const {
+  const uint32_t device = request.device.value_or(cards_.device);
+  if (Refusal refusal = CheckDevice(device, cards_, "open_queue.device")) return refusal;
+  *card = cards_.all[device];
+  const GridSize grid = (*card)->description.grid;
   if (request.kind > kTransferQueue) {
     return UnsupportedError(
         "open_queue.kind",
@@ -62,13 +72,10 @@ Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, Route* route) cons
   }
   route->hardware_queue = request.kind == kTransferQueue ? 1 : 0;
   if (!request.workers.empty()) {
-    if (Refusal refusal =
-            CheckCores(request.workers, card_.description.grid, "open_queue.workers")) {
-      return refusal;
-    }
+    if (Refusal refusal = CheckCores(request.workers, grid, "open_queue.workers")) return refusal;
   }
   for (const CoreRange& range : request.workers) {
-    const TileSet tiles = TilesOf(range, card_.description.grid);
+    const TileSet tiles = TilesOf(range, grid);
     if ((route->workers & tiles).any()) {
       return InvalidError("open_queue.workers",
                           "core range ({},{})-({},{}) overlaps another; name each worker once",
@@ -76,12 +83,13 @@ Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, Route* route) cons
     }
     route->workers |= tiles;
   }
-  if (workers_.any() && (route->workers & ~workers_).any()) {
+  const TileSet& leased = cards_.workers;
+  if (leased.any() && (route->workers & ~leased).any()) {
     return InvalidError("open_queue.workers",
                         "{} of these workers are not in the lease under which this session works",
-                        (route->workers & ~workers_).count());
+                        (route->workers & ~leased).count());
   }
-  if (route->workers.none()) route->workers = workers_;
+  if (route->workers.none()) route->workers = leased;
   return std::nullopt;
 }
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "daemon/session/card_resources.h"
+
 namespace ttfd {
 
 const char* NameOf(ObjectKind kind) {
@@ -110,13 +112,17 @@ std::shared_ptr<Object> HandleTable::Find(uint64_t handle) const {
   return found == objects_.end() ? nullptr : found->second;
 }
 
-Refusal HandleTable::CheckKind(uint64_t handle, const Object* object, ObjectKind kind,
-                               const char* field) const {
+Refusal HandleTable::Check(uint64_t handle, const Object* object, ObjectKind kind,
+                           const CardResources& card, const char* field) const {
   if (object == nullptr) return UnknownHandleError(field, handle);
   if (object->state == Object::State::kFailed) return CausedByError(object->cause);
   if (object->kind != kind) {
     return InvalidError(field, "handle {} is {}; {} is needed here", handle, NameOf(object->kind),
                         NameOf(kind));
+  }
+  if (object->card != nullptr && object->card != &card) {
+    return InvalidError(field, "handle {} is of device {}; the queue is on device {}", handle,
+                        object->card->device, card.device);
   }
   return std::nullopt;
 }

@@ -36,9 +36,9 @@ class HandleTable {
 
   // Null: unknown. The object may be a FailedObject.
   std::shared_ptr<Object> Find(uint64_t handle) const;
-  // The object of this kind, or why the command cannot have it.
+  // The object of this kind, or why a command on this card cannot have it.
   template <typename T>
-  Refusal Get(uint64_t handle, ObjectKind kind, const char* field,
+  Refusal Get(uint64_t handle, ObjectKind kind, const CardResources& card, const char* field,
               std::shared_ptr<T>* object) const;
 
   // Counts a buffer against the session's limits; Discharge takes it back.
@@ -72,8 +72,8 @@ class HandleTable {
   uint64_t l1_bytes() const { return held_l1_bytes_; }
 
  private:
-  Refusal CheckKind(uint64_t handle, const Object* object, ObjectKind kind,
-                    const char* field) const;
+  Refusal Check(uint64_t handle, const Object* object, ObjectKind kind, const CardResources& card,
+                const char* field) const;
 
   void CountHandles() { use_.Set(Resource::kHandles, objects_.size() + deferred_); }
   static Resource MemoryOf(const Buffer& buffer) {
@@ -92,10 +92,10 @@ class HandleTable {
 };
 
 template <typename T>
-Refusal HandleTable::Get(uint64_t handle, ObjectKind kind, const char* field,
-                         std::shared_ptr<T>* object) const {
+Refusal HandleTable::Get(uint64_t handle, ObjectKind kind, const CardResources& card,
+                         const char* field, std::shared_ptr<T>* object) const {
   std::shared_ptr<Object> found = Find(handle);
-  if (Refusal refusal = CheckKind(handle, found.get(), kind, field)) return refusal;
+  if (Refusal refusal = Check(handle, found.get(), kind, card, field)) return refusal;
   *object = std::static_pointer_cast<T>(std::move(found));
   return std::nullopt;
 }

@@ -17,14 +17,15 @@ Status ProtocolError(const char* field, fmt::format_string<Args...> format, Args
 
 }  // namespace
 
-MessageDecoder::MessageDecoder(const DecoderParts& parts, const TileSet& workers)
+MessageDecoder::MessageDecoder(const DecoderParts& parts)
     : limits_(parts.limits),
+      cards_(parts.cards),
       outbox_(parts.outbox),
       use_(parts.use),
       window_(parts.window),
       queues_(parts.queues),
       preparer_(parts.preparer),
-      decoder_(parts.limits, parts.card, parts.handles, parts.frees, workers),
+      decoder_(parts.limits, parts.cards, parts.handles, parts.frees),
       batches_(parts, decoder_) {}
 
 // ---- messages
@@ -87,19 +88,20 @@ Status MessageDecoder::OpenQueue(const OpenQueueRequest& request) {
           LimitError("open_queue.queue", "queues", limits_.queues, use_.used(Resource::kQueues),
                      fmt::format("{} queues open or refused", queues_.all().size() + 1)));
     }
-    queues_.Open(request.queue, Route()).errors.set_never_opened(true);
+    queues_.Open(request.queue, *cards_.all[cards_.device], Route()).errors.set_never_opened(true);
   }
   outbox_.SetOpenError(request.queue, *refusal);
   return OkStatus();
 }
 
 Refusal MessageDecoder::OpenNow(const OpenQueueRequest& request) {
+  CardResources* card = nullptr;
   Route route;
-  if (Refusal refusal = decoder_.DecodeQueue(request, &route)) return refusal;
+  if (Refusal refusal = decoder_.DecodeQueue(request, &card, &route)) return refusal;
   if (Refusal refusal = use_.Check(Resource::kQueues, 1, "open_queue.queue", "no more queues")) {
     return refusal;
   }
-  SessionQueue& queue = queues_.Open(request.queue, route);
+  SessionQueue& queue = queues_.Open(request.queue, *card, route);
   queue.errors.set_never_opened(false);
   batches_.ReclaimFailedHandles(queue);
   CountQueues();

@@ -19,8 +19,7 @@ namespace ttfd {
 // Device thread.
 class MessageDecoder {
  public:
-  // `workers`: of queues that name none; none: all.
-  MessageDecoder(const DecoderParts& parts, const TileSet& workers);
+  explicit MessageDecoder(const DecoderParts& parts);
 
   // No message is begun and not done.
   bool done() const { return !message_.has_value(); }
@@ -69,6 +68,7 @@ class MessageDecoder {
   void FinishInput();
 
   const SessionLimits& limits_;
+  const SessionCards& cards_;
   Outbox& outbox_;
   SessionUse& use_;
   WindowAccount& window_;

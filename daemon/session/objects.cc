@@ -1,6 +1,8 @@
 // Memory that a buffer takes on the card.
 #include "daemon/session/objects.h"
 
+#include "daemon/session/card_resources.h"
+
 namespace ttfd {
 namespace {
 
@@ -9,8 +11,8 @@ constexpr uint64_t kAbsurdBytes = uint64_t{1} << 56;
 
 }  // namespace
 
-Status Buffer::Allocate(DeviceMemory& from) {
-  ASSIGN_OR_RETURN(allocation, from.Allocate(memory, bank_bytes, owner));
+Status Buffer::Allocate() {
+  ASSIGN_OR_RETURN(allocation, card->memory.Allocate(memory, bank_bytes, owner));
   return OkStatus();
 }
 

@@ -23,6 +23,8 @@
 
 namespace ttfd {
 
+struct CardResources;
+
 enum class ObjectKind { kNothing, kBuffer, kKernel, kProgram, kTrace };
 
 const char* NameOf(ObjectKind kind);
@@ -35,6 +37,7 @@ struct Object {
 
   const ObjectKind kind;
   const QueuePosition creator;
+  CardResources* card = nullptr;  // whose memory or grid it is made for; null: of no card
   State state = State::kPending;
   QueuePosition cause;  // why it failed
   UseHold count;        // one of its kind
@@ -78,8 +81,8 @@ class MemoryHold {
 struct Buffer final : Object {
   explicit Buffer(QueuePosition its_creator) : Object(ObjectKind::kBuffer, its_creator) {}
 
-  // Allocates its bytes in each bank, for its owner. As BankAllocator::Allocate.
-  Status Allocate(DeviceMemory& from);
+  // Allocates its bytes in each bank of its card, for its owner. As BankAllocator::Allocate.
+  Status Allocate();
   // Sets what it takes from its layout; `banks`: of its kind of memory.
   void Measure(uint32_t banks);
   Region region() const {
@@ -144,11 +147,14 @@ using TraceBuffers = std::map<std::pair<uint32_t, uint32_t>, std::vector<std::sh
 
 // Its creator is the first of the commands that record it, which come one behind the other.
 struct TraceObject final : Object {
-  TraceObject(QueuePosition its_creator, uint64_t its_handle, const Route& its_route)
+  TraceObject(QueuePosition its_creator, uint64_t its_handle, CardResources* its_card,
+              const Route& its_route)
       : Object(ObjectKind::kTrace, its_creator),
         handle(its_handle),
         route(its_route),
-        memory(its_creator) {}
+        memory(its_creator) {
+    card = memory.card = its_card;
+  }
 
   const uint64_t handle;
   const Route route;

@@ -9,12 +9,12 @@
 
 namespace ttfd {
 
-OperationPipeline::OperationPipeline(const SessionLimits& limits, CardResources& card,
+OperationPipeline::OperationPipeline(const SessionLimits& limits, SessionCards cards,
                                      Outbox& outbox, ReceiveWindow& window,
                                      const Timeouts& timeouts, const SessionShare& share,
-                                     const TileSet& workers, std::shared_ptr<UserUse> user,
-                                     LeaseText lease_text)
+                                     std::shared_ptr<UserUse> user, LeaseText lease_text)
     : limits_(limits),
+      cards_(std::move(cards)),
       outbox_(outbox),
       use_(limits, std::move(user)),
       window_(window),
@@ -22,13 +22,11 @@ OperationPipeline::OperationPipeline(const SessionLimits& limits, CardResources&
       frees_(handles_),
       rollback_(handles_, frees_),
       queues_(share),
-      preparer_(card, handles_, frees_, share.uid),
+      preparer_(handles_, frees_, share.uid),
       slices_(limits, outbox, timeouts, use_, queues_),
       decoder_(
-          {limits, card, outbox, timeouts, use_, window_, handles_, queues_, frees_, preparer_},
-          workers),
-      lease_text_(std::move(lease_text)),
-      card_times_(card.times) {}
+          {limits, cards_, outbox, timeouts, use_, window_, handles_, queues_, frees_, preparer_}),
+      lease_text_(std::move(lease_text)) {}
 
 void OperationPipeline::Advance() {
   bool again = true;
@@ -177,7 +175,8 @@ void OperationPipeline::Refused(SessionQueue& queue, const SliceError& error) {
 
 ErrorReply OperationPipeline::StartDeadlineError(const SessionQueue& queue) const {
   return MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
-                   "not started within its start deadline{}", lease_text_(queue.route.workers));
+                   "not started within its start deadline{}",
+                   lease_text_(queue.card->device, queue.route.workers));
 }
 
 ErrorReply OperationPipeline::ReplyOf(const SliceError& error) {
@@ -216,7 +215,7 @@ void OperationPipeline::LeftCard(Operation& op) {
 
 void OperationPipeline::SliceEnded(const Slice& slice) {
   Operation& op = *slice.operation;
-  LearnLaunchTimes(op, slice, card_times_.launch);
+  LearnLaunchTimes(op, slice, slice.queue->card->times.launch);
   LeftCard(op);
   if (std::holds_alternative<WriteOperation>(op.body)) {
     window_.ReleasePayload(op.held, slice.bytes);

@@ -28,12 +28,12 @@ namespace ttfd {
 class OperationPipeline {
  public:
   // Text that says which lease keeps the session from these workers: empty, or begins with "; ".
-  using LeaseText = std::function<std::string(const TileSet& workers)>;
+  using LeaseText = std::function<std::string(uint32_t device, const TileSet& workers)>;
 
-  // All references outlive the pipeline. `workers`: of queues that name none; none: all.
-  OperationPipeline(const SessionLimits& limits, CardResources& card, Outbox& outbox,
+  // All references outlive the pipeline.
+  OperationPipeline(const SessionLimits& limits, SessionCards cards, Outbox& outbox,
                     ReceiveWindow& window, const Timeouts& timeouts, const SessionShare& share,
-                    const TileSet& workers, std::shared_ptr<UserUse> user, LeaseText lease_text);
+                    std::shared_ptr<UserUse> user, LeaseText lease_text);
 
   // Decodes input.
   MessageDecoder& decoder() { return decoder_; }
@@ -76,9 +76,14 @@ class OperationPipeline {
   // The same, or slices wait for the card.
   bool busy() const { return outstanding() || queues_.have_slices(); }
   const HandleTable& handles() const { return handles_; }
-  const SessionUse& use() const { return use_; }  // any thread
+  const SessionUse& use() const { return use_; }        // any thread
+  const SessionCards& cards() const { return cards_; }  // constant
   SessionQueues& queues() { return queues_; }
   const SessionQueues& queues() const { return queues_; }
+  // It has a queue on the device, or none anywhere and would open the first there.
+  bool Uses(uint32_t device) const {
+    return queues_.all().empty() ? device == cards_.device : queues_.Use(*cards_.all[device]);
+  }
 
  private:
   // The operation and what is behind it do not run.
@@ -96,6 +101,7 @@ class OperationPipeline {
   static ErrorReply ReplyOf(const SliceError& error);
 
   const SessionLimits& limits_;
+  const SessionCards cards_;
   Outbox& outbox_;
   SessionUse use_;  // before whatever is counted there
   WindowAccount window_;
@@ -108,7 +114,6 @@ class OperationPipeline {
   MessageDecoder decoder_;
   Refusal quarantined_;
   const LeaseText lease_text_;
-  const KernelTimes& card_times_;
   uint64_t on_card_ = 0;  // slices
 };
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "runtime/command/command.h"
+#include "daemon/session/card_resources.h"
 
 namespace ttfd {
 namespace {
@@ -45,7 +45,8 @@ void AddPayload(WriteOperation& write, std::string payload) {
     write.tail = payload.substr(whole);
     payload.resize(whole);
   }
-  const uint64_t limit = SliceLimit(buffer.memory, buffer.page_bytes, kMaxTransferBytes);
+  const uint64_t limit =
+      SliceLimit(buffer.memory, buffer.page_bytes, buffer.card->description.transfer_bytes);
   uint64_t done = 0;
   while (payload.size() - done > limit) {
     const uint64_t size = CutAtUnit(buffer.page_bytes, offset + done, limit);

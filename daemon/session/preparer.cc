@@ -58,21 +58,21 @@ Readiness Preparer::PrepareOne(AllocateOperation& allocate, Operation&, bool at_
 Readiness Preparer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                                ErrorReply* error) {
   if (frees_.pending() && !may_hold) return Readiness::kBlocked;
-  const Status allocated = buffer.Allocate(card_.memory);
+  const Status allocated = buffer.Allocate();
   if (allocated.ok()) return Readiness::kReady;
   if (frees_.pending() || !at_head) return Readiness::kBlocked;
-  *error = card_.memory.OutOfMemory(buffer.memory, allocated, field);
+  *error = buffer.card->memory.OutOfMemory(buffer.memory, allocated, field);
   return Readiness::kRefused;
 }
 
-Readiness Preparer::PrepareOne(LoadKernelOperation& load, Operation&, bool, ErrorReply* error) {
+Readiness Preparer::PrepareOne(LoadKernelOperation& load, Operation& op, bool, ErrorReply* error) {
   if (load.stage == LoadKernelOperation::Stage::kReceiving ||
       load.stage == LoadKernelOperation::Stage::kLoading) {
     return Readiness::kBlocked;
   }
   if (load.stage == LoadKernelOperation::Stage::kCached) {
     load.loaded = std::make_shared<LoadedKernel>();
-    load.loaded->image = card_.kernels.Find(uid_, load.sha256);
+    load.loaded->image = op.queue->card->kernels.Find(uid_, load.sha256);
     if (*load.loaded->image == nullptr) {
       *error = MakeError(StatusCode::kNotFound, reason::kKernelNotCached, "load_kernel.sha256",
                          "no kernel of this user with this sha256 is cached; send its bytes");
@@ -130,10 +130,11 @@ Readiness Preparer::PrepareProgram(CreateProgramOperation& create, Operation& op
     *error = *std::move(refusal);
     return Readiness::kRefused;
   }
-  create.id = ++card_.program_ids;
+  create.id = ++op.queue->card->program_ids;
   create.built = std::make_shared<StatusOr<std::shared_ptr<const Program>>>(nullptr);
-  DoOnHost(op, [built = create.built, id = create.id, spec = std::move(spec),
-                grid = card_.description.grid] { *built = BuildProgram(id, spec, grid); });
+  DoOnHost(op,
+           [built = create.built, id = create.id, spec = std::move(spec),
+            grid = op.queue->card->description.grid] { *built = BuildProgram(id, spec, grid); });
   return Readiness::kBlocked;
 }
 
@@ -158,7 +159,7 @@ Refusal Preparer::TakeLayout(TraceObject& trace, TraceLayout& layout) {
   Buffer& memory = trace.memory;
   memory.page_bytes = TracePageBytes(*layout.trace);
   memory.size_bytes = TraceBytes(*layout.trace);
-  memory.Measure(card_.description.dram_banks);
+  memory.Measure(trace.card->description.dram_banks);
   if (Refusal refusal =
           handles_.ChargeTrace(&trace, TraceRecordBytes(*layout.trace), "record_trace.launches")) {
     return refusal;
@@ -184,13 +185,13 @@ Readiness Preparer::PrepareLayout(RecordTraceOperation& record, Operation& op, E
       if (!Usable(*buffer, error)) return Readiness::kRefused;
     }
     const Duration time = launch.program->launch_time;
-    layout->times.push_back(time != Duration::zero() ? time : card_.times.launch);
+    layout->times.push_back(time != Duration::zero() ? time : op.queue->card->times.launch);
   }
   layout->route = trace.route;
   layout->launches = std::exchange(trace.launches, {});
-  layout->segment_time = card_.times.segment;
+  layout->segment_time = op.queue->card->times.segment;
   record.layout = layout;
-  DoOnHost(op, [layout, &geometry = card_.geometry] { layout->Build(geometry); });
+  DoOnHost(op, [layout, &geometry = op.queue->card->geometry] { layout->Build(geometry); });
   return Readiness::kBlocked;
 }
 
@@ -261,7 +262,8 @@ Readiness Preparer::PrepareOne(ReplayTraceOperation& replay, Operation& op, bool
 void Preparer::LoadOnHost(Operation& op, LoadKernelOperation& load) {
   load.stage = LoadKernelOperation::Stage::kLoading;
   load.loaded = std::make_shared<LoadedKernel>();
-  DoOnHost(op, [store = &card_.kernels, uid = uid_, name = load.name, bytes = std::move(load.bytes),
+  DoOnHost(op, [store = &op.queue->card->kernels, uid = uid_, name = load.name,
+                bytes = std::move(load.bytes),
                 loaded = load.loaded] { *loaded = store->Load(uid, name, bytes); });
 }
 

@@ -23,9 +23,9 @@ struct HostJob {
 // Device thread.
 class Preparer {
  public:
-  // All outlive it. `uid`: the session's user.
-  Preparer(CardResources& card, HandleTable& handles, const DeferredFrees& frees, uint32_t uid)
-      : card_(card), handles_(handles), frees_(frees), uid_(uid) {}
+  // Both outlive it. `uid`: the session's user.
+  Preparer(HandleTable& handles, const DeferredFrees& frees, uint32_t uid)
+      : handles_(handles), frees_(frees), uid_(uid) {}
 
   // Its predecessors in the queue have begun; with `at_head` they have even ended. kRefused: `error` says why.
   Readiness Prepare(Operation& op, bool at_head, ErrorReply* error);
@@ -48,7 +48,7 @@ class Preparer {
   Readiness PrepareOne(CopyOperation& copy, Operation&, bool, ErrorReply* error);
   Readiness PrepareOne(FillOperation& fill, Operation&, bool, ErrorReply* error);
   Readiness PrepareOne(AllocateOperation& allocate, Operation&, bool at_head, ErrorReply* error);
-  Readiness PrepareOne(LoadKernelOperation& load, Operation&, bool, ErrorReply* error);
+  Readiness PrepareOne(LoadKernelOperation& load, Operation& op, bool, ErrorReply* error);
   Readiness PrepareOne(CreateProgramOperation& create, Operation& op, bool, ErrorReply* error);
   Readiness PrepareOne(LaunchOperation& launch, Operation&, bool, ErrorReply* error);
   Readiness PrepareOne(RecordTraceOperation& record, Operation& op, bool at_head,
@@ -64,7 +64,6 @@ class Preparer {
                        ErrorReply* error);
   static bool Usable(const Object& object, ErrorReply* error);
 
-  CardResources& card_;
   HandleTable& handles_;
   const DeferredFrees& frees_;
   const uint32_t uid_;

@@ -14,16 +14,17 @@ std::string Field(const char* list, size_t index, const char* name) {
 }
 
 Refusal ResolveKernel(const KernelUseRequest& use, size_t index, const HandleTable& handles,
-                      GridSize grid, CreateProgramOperation* create) {
+                      const CardResources& card, CreateProgramOperation* create) {
   if (!use.processor_known) {
     return UnsupportedError(
         Field("kernels", index, "processor"),
         "a processor this daemon does not know; BRISC, NCRISC and TRISC0 to 2 are");
   }
-  if (Refusal refusal = CheckCores(use.cores, grid, Field("kernels", index, "cores"))) {
+  if (Refusal refusal =
+          CheckCores(use.cores, card.description.grid, Field("kernels", index, "cores"))) {
     return refusal;
   }
-  return handles.Get(use.kernel, ObjectKind::kKernel, "create_program.kernels.kernel",
+  return handles.Get(use.kernel, ObjectKind::kKernel, card, "create_program.kernels.kernel",
                      &create->kernels.emplace_back());
 }
 
@@ -59,15 +60,17 @@ Refusal CheckPlace(const CircularBufferRequest& use, const Buffer& buffer, GridS
 }
 
 Refusal ResolveCircularBuffer(const CircularBufferRequest& use, size_t index,
-                              const HandleTable& handles, GridSize grid,
+                              const HandleTable& handles, const CardResources& card,
                               CreateProgramOperation* create) {
+  const GridSize grid = card.description.grid;
   if (Refusal refusal = CheckCores(use.cores, grid, Field("circular_buffers", index, "cores"))) {
     return refusal;
   }
   std::shared_ptr<Buffer>& buffer = create->buffers.emplace_back();
   if (!use.buffer) return std::nullopt;
   const std::string field = Field("circular_buffers", index, "buffer");
-  if (Refusal refusal = handles.Get(*use.buffer, ObjectKind::kBuffer, field.c_str(), &buffer)) {
+  if (Refusal refusal =
+          handles.Get(*use.buffer, ObjectKind::kBuffer, card, field.c_str(), &buffer)) {
     return refusal;
   }
   if (Refusal refusal = CheckPlace(use, *buffer, grid, field)) return refusal;
@@ -96,19 +99,20 @@ Refusal CheckCores(const std::vector<CoreRange>& cores, GridSize grid, const std
   return std::nullopt;
 }
 
-Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& handles, GridSize grid,
-                     CreateProgramOperation* create) {
+Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& handles,
+                     const CardResources& card, CreateProgramOperation* create) {
+  const GridSize grid = card.description.grid;
   if (request.kernels.empty())
     return InvalidError("create_program.kernels", "a program needs at least one kernel");
   create->kernels.reserve(request.kernels.size());
   create->buffers.reserve(request.circular_buffers.size());
   for (size_t i = 0; i < request.kernels.size(); ++i) {
-    if (Refusal refusal = ResolveKernel(request.kernels[i], i, handles, grid, create))
+    if (Refusal refusal = ResolveKernel(request.kernels[i], i, handles, card, create))
       return refusal;
   }
   for (size_t i = 0; i < request.circular_buffers.size(); ++i) {
     if (Refusal refusal =
-            ResolveCircularBuffer(request.circular_buffers[i], i, handles, grid, create)) {
+            ResolveCircularBuffer(request.circular_buffers[i], i, handles, card, create)) {
       return refusal;
     }
   }

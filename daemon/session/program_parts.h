@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/session/card_resources.h"
 #include "daemon/session/handle_table.h"
 #include "daemon/session/operation.h"
 
@@ -18,8 +19,8 @@ Refusal CheckCores(const std::vector<CoreRange>& cores, GridSize grid, const std
 
 // Checks all that can be known before the kernels are loaded and the buffers have memory. `create` gets the kernels and
 // buffers, and its program what it has of them.
-Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& handles, GridSize grid,
-                     CreateProgramOperation* create);
+Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& handles,
+                     const CardResources& card, CreateProgramOperation* create);
 
 // The program's spec. REQUIRES that all kernels and buffers are ready; takes what it can of the request.
 Refusal MakeSpec(CreateProgramOperation& create, ProgramSpec* spec);

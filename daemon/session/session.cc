@@ -8,8 +8,8 @@
 #include "daemon/api/status_reason.h"
 
 namespace ttfd {
-Session::Session(const SessionParts& parts, CardResources& card, SessionChannel::Opening opening,
-                 const SessionLease& lease, std::string user,
+Session::Session(const SessionParts& parts, std::span<CardResources* const> cards,
+                 SessionChannel::Opening opening, const SessionLease& lease, std::string user,
                  const std::shared_ptr<UserUse>& user_use)
     : parts_(parts),
       client_{opening.welcome.session, opening.hello.client_name, std::move(user), opening.peer.uid,
@@ -24,10 +24,11 @@ Session::Session(const SessionParts& parts, CardResources& card, SessionChannel:
       channel_(std::move(opening), parts.limits, parts.clock, user_use, parts.memory_freed,
                [this](bool brief) { parts_.input.Add(shared_from_this(), brief); }),
       figures_(share_, client_, parts.clock.Now()),
-      pipeline_(
-          parts.limits, card, channel_.outbox(), channel_.window(), timeouts_, share_,
-          lease.workers, user_use,
-          [this](const TileSet& workers) { return parts_.lease_text(share_.lease, workers); }),
+      pipeline_(parts.limits, {cards, lease.device, lease.id != 0, lease.workers},
+                channel_.outbox(), channel_.window(), timeouts_, share_, user_use,
+                [this](uint32_t device, const TileSet& workers) {
+                  return parts_.lease_text(share_.lease, device, workers);
+                }),
       deadlines_({client_.session, lease.id != 0, parts.limits, timeouts_, parts.process_ended},
                  channel_.outbox().connection(), parts.clock.Now()),
       waiting_(lease.waiting) {
@@ -330,6 +331,7 @@ void Session::PublishFigures() {
     info->l1_bytes = pipeline_.handles().l1_bytes();
     info->handles = static_cast<uint32_t>(pipeline_.handles().size());
     pipeline_.queues().Describe(info);
+    if (info->devices.empty()) info->devices.push_back(device());
   });
 }
 

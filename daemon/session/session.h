@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,16 +29,18 @@ namespace ttfd {
 
 // The lease under which a session works, or for which it waits.
 struct SessionLease {
-  uint64_t id = 0;  // 0: none
-  TileSet workers;  // none: all
+  uint64_t id = 0;      // 0: none
+  uint32_t device = 0;  // its device; without a lease that of queues that name none
+  TileSet workers;      // none: all
   bool waiting = false;
 };
 
 class Session final : public std::enable_shared_from_this<Session> {
  public:
-  // `parts` and `card` outlive the session.
-  Session(const SessionParts& parts, CardResources& card, SessionChannel::Opening opening,
-          const SessionLease& lease, std::string user, const std::shared_ptr<UserUse>& user_use);
+  // `parts` and `cards` outlive the session. It is opened on the device of the welcome.
+  Session(const SessionParts& parts, std::span<CardResources* const> cards,
+          SessionChannel::Opening opening, const SessionLease& lease, std::string user,
+          const std::shared_ptr<UserUse>& user_use);
 
   // ---- Any thread.
 
@@ -52,6 +55,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   uint64_t id() const { return client_.session; }
   uint32_t uid() const { return client_.uid; }
   uint64_t lease() const { return share_.lease; }
+  // The card of its queues that name none.
+  uint32_t device() const { return pipeline_.cards().device; }
   const std::string& user() const { return client_.user; }
 
   // ---- Device thread.
@@ -62,6 +67,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   void Publish();
   // Its queues that have progressed have more commands: Publish may come later.
   bool continues() const;
+  // It has a queue on the device, or none anywhere and would open the first there.
+  bool Uses(uint32_t device) const { return pipeline_.Uses(device); }
 
   // Client that is charged, for reports and the log; constant.
   const SessionClient& client() const { return client_; }

@@ -38,8 +38,9 @@ struct SessionParts {
   std::function<void(SessionQueue&)> next_slice_changed;
   // The session holds nothing any more: drop it.
   std::function<void(uint64_t session)> released;
-  // Text that says which lease keeps a session under `lease` (0: none) from these workers: empty, or begins with "; ".
-  std::function<std::string(uint64_t lease, const TileSet& workers)> lease_text;
+  // Text that says which lease keeps a session under `lease` (0: none) from these workers of a device: empty, or begins
+  // with "; ".
+  std::function<std::string(uint64_t lease, uint32_t device, const TileSet& workers)> lease_text;
   // ---- Called on any thread, with a window locked.
   // A session that had a lot of memory for its commands has none any more.
   std::function<void()> memory_freed;

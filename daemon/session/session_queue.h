@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "daemon/session/card_resources.h"
 #include "daemon/session/operation.h"
 #include "daemon/session/queue_errors.h"
 #include "daemon/session/queue_slices.h"
@@ -15,12 +16,14 @@
 namespace ttfd {
 
 struct SessionQueue {
-  // `its_share` outlives the queue.
-  SessionQueue(const SessionShare& its_share, uint32_t its_id, const Route& its_route)
-      : share(its_share), id(its_id), route(its_route) {}
+  // All outlive the queue.
+  SessionQueue(const SessionShare& its_share, uint32_t its_id, CardResources* its_card,
+               const Route& its_route)
+      : share(its_share), id(its_id), card(its_card), route(its_route) {}
 
   const SessionShare& share;
   const uint32_t id;
+  CardResources* card;  // that it is opened on
   Route route;
 
   uint64_t sent = 0;
@@ -35,8 +38,11 @@ struct SessionQueue {
   bool Ended(uint64_t value) const { return value <= completed; }
   // Everything up to this value has begun.
   bool Begun(uint64_t value) const { return Ended(value) || timeline.Begun(value); }
-  // The card has all slices up to this value, and what of them has not ended should take no longer than `most`.
-  bool EndsWithin(uint64_t value, Duration most) const {
+  // Is the value reached for a slice of this card? The device orders what the card has: it is there once the card has
+  // all slices up to it, and what of them has not ended should take no longer than `most`. Of a queue on another card
+  // it has to have ended.
+  bool EndsWithin(uint64_t value, Duration most, const CardResources* of) const {
+    if (of != card) return Ended(value);
     return Ended(value) || (timeline.Passed(value) && slices.EndsWithin(value, most));
   }
   // A reset removed a slice from the card: it is the next again. The youngest first.

@@ -3,10 +3,16 @@
 
 namespace ttfd {
 
-SessionQueue& SessionQueues::Open(uint32_t queue, const Route& route) {
-  SessionQueue& opened = queues_.try_emplace(queue, share_, queue, route).first->second;
+SessionQueue& SessionQueues::Open(uint32_t queue, CardResources& card, const Route& route) {
+  SessionQueue& opened = queues_.try_emplace(queue, share_, queue, &card, route).first->second;
+  opened.card = &card;
   opened.route = route;
   return opened;
+}
+
+bool SessionQueues::Use(const CardResources& card) const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [&card](const auto& entry) { return entry.second.card == &card; });
 }
 
 SessionQueue* SessionQueues::Find(uint32_t queue) {
@@ -143,9 +149,14 @@ bool SessionQueues::wait_for_output() const {
 }
 
 void SessionQueues::Describe(SessionInfoReply* info) const {
+  info->devices.clear();
   info->submitted.clear();
   info->completed.clear();
   for (const auto& [number, queue] : queues_) {
+    if (std::find(info->devices.begin(), info->devices.end(), queue.card->device) ==
+        info->devices.end()) {
+      info->devices.push_back(queue.card->device);
+    }
     info->submitted.push_back({number, queue.sent});
     info->completed.push_back({number, queue.completed});
   }

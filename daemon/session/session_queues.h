@@ -20,7 +20,9 @@ class SessionQueues {
   std::map<uint32_t, SessionQueue>& all() { return queues_; }
   const std::map<uint32_t, SessionQueue>& all() const { return queues_; }
   // Stays where it is. REQUIRES that there is none with this number, or that its OpenQueue failed.
-  SessionQueue& Open(uint32_t queue, const Route& route);
+  SessionQueue& Open(uint32_t queue, CardResources& card, const Route& route);
+  // Has a queue been opened on the card, or could not be?
+  bool Use(const CardResources& card) const;
   SessionQueue* Find(uint32_t queue);
   // REQUIRES that the queue was opened.
   const SessionQueue& At(uint32_t queue) const { return queues_.at(queue); }

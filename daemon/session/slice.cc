@@ -22,8 +22,8 @@ const SessionShare& Slice::share() const { return queue->share; }
 uint64_t Slice::value() const { return operation->first_value; }
 
 bool Slice::MayBeTaken(Duration longest_wait) const {
-  return std::all_of(after.begin(), after.end(), [longest_wait](const QueueWait& wait) {
-    return wait.queue->EndsWithin(wait.value, longest_wait);
+  return std::all_of(after.begin(), after.end(), [&](const QueueWait& wait) {
+    return wait.queue->EndsWithin(wait.value, longest_wait, queue->card);
   });
 }
 

@@ -69,15 +69,16 @@ bool SliceMaker::AllMade(const Operation& op) {
 }
 
 uint64_t SliceMaker::SliceBytes(const Buffer& buffer, uint64_t left) const {
-  const uint64_t most = std::min<uint64_t>(kMaxTransferBytes, limits_.chunk_bytes);
+  const uint64_t most =
+      std::min<uint64_t>(buffer.card->description.transfer_bytes, limits_.chunk_bytes);
   return std::min(left, SliceLimit(buffer.memory, buffer.page_bytes, most));
 }
 
 // The same for a command that touches whole units.
 uint64_t SliceMaker::UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t left,
                                     uint64_t limit) {
-  const uint64_t most =
-      std::min(limit, SliceLimit(buffer.memory, buffer.page_bytes, kMaxTransferBytes));
+  const uint64_t most = std::min(
+      limit, SliceLimit(buffer.memory, buffer.page_bytes, buffer.card->description.transfer_bytes));
   return left <= most ? left : CutAtUnit(buffer.page_bytes, offset, most);
 }
 
@@ -117,7 +118,8 @@ bool SliceMaker::NextOne(ReadOperation& read, Operation&, Slice* slice) {
 bool SliceMaker::NextOne(CopyOperation& copy, Operation&, Slice* slice) {
   // Where one side may be cut the other may too (CopyKeepsUnits).
   const uint64_t left = copy.size - copy.handed;
-  const uint64_t to_limit = SliceLimit(copy.to->memory, copy.to->page_bytes, kMaxTransferBytes);
+  const uint64_t to_limit =
+      SliceLimit(copy.to->memory, copy.to->page_bytes, copy.to->card->description.transfer_bytes);
   const uint64_t size = UnitSliceBytes(*copy.from, copy.from_offset + copy.handed, left, to_limit);
   if (size == 0) return false;
   slice->command = CopyCommand{copy.from->region(), copy.from_offset + copy.handed,
@@ -143,7 +145,8 @@ bool SliceMaker::NextOne(FillOperation& fill, Operation&, Slice* slice) {
 // Zeroes all that the buffer takes: a kernel sees the end of the last page and what is between them.
 bool SliceMaker::NextOne(AllocateOperation& allocate, Operation&, Slice* slice) {
   const uint64_t whole = allocate.buffer->whole_bytes;
-  const uint64_t size = std::min(whole - allocate.handed, kMaxTransferBytes);
+  const uint64_t size =
+      std::min(whole - allocate.handed, allocate.buffer->card->description.transfer_bytes);
   if (size == 0) return false;
   slice->command = FillCommand{allocate.buffer->whole(), allocate.handed, size, 0};
   slice->bytes = size;

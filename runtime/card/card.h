@@ -36,7 +36,9 @@ struct CardDescription {
   uint32_t dram_base = 0;
   uint32_t l1_base = 0;  // of buffers, the same on every worker
   uint32_t l1_bytes = 0;
-  uint64_t dram_bank_size = 0;     // with what is not allocatable
+  uint64_t dram_bank_size = 0;  // with what is not allocatable
+  // Bytes of a transfer, with padding (StrideOf), whose records always fit the issue ring: at most kMaxTransferBytes.
+  uint64_t transfer_bytes = kMaxTransferBytes;
   std::vector<uint32_t> worker_x;  // of the grid's columns, translated
   std::vector<uint32_t> worker_y;  // of its rows
   std::vector<DramBank> banks;
@@ -54,6 +56,11 @@ struct CardStop {
   // Completed, if it was not in flight.
   ExecutionState StateOf(const Ticket& ticket) const;
 };
+
+// The error of a card that has work of which nothing can move any more.
+inline Status NothingMoves() {
+  return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+}
 
 // Limits of the waits of a shutdown.
 struct ShutdownLimits {
@@ -106,9 +113,11 @@ class Card {
   virtual StatusOr<bool> RequestEvent(const Ticket& ticket) = 0;
 
   // Lets the device run and adds its output to `output`, also with an error; calls the sinks of reads. An error
-  // means the device is lost until Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move
-  // any more. `interrupted`: a device that runs on the calling thread is to return soon, though nothing has completed.
-  virtual Status Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) = 0;
+  // means the device is lost until Boot: FAILED_PRECONDITION with the fault. `interrupted`: a device that runs on the
+  // calling thread is to return soon, though nothing has completed.
+  // False: the card has work, and nothing of it can move any more by itself. Unless the host gives it more, or a card
+  // whose kernels are linked with its own moves, it hangs (NothingMoves).
+  virtual StatusOr<bool> Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) = 0;
 
   // Gives the card up: nothing is begun on it any more, on no hardware queue, so that the states of the commands in
   // flight stay true. What submitting a command that had not started changed in the host's records (the patches of a
@@ -135,5 +144,16 @@ class Card {
  private:
   const Facts facts_;
 };
+
+// Poll of a card that waits for no other: stalled it hangs.
+inline Status PollAlone(Card& card, CardOutput* output) {
+  ASSIGN_OR_RETURN(const bool moves, card.Poll([] { return false; }, output));
+  return moves ? OkStatus() : NothingMoves();
+}
+// Drops the output.
+inline Status PollAlone(Card& card) {
+  CardOutput unused;
+  return PollAlone(card, &unused);
+}
 
 }  // namespace ttfd

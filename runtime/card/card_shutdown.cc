@@ -27,7 +27,8 @@ StatusOr<bool> FirmwareCard::Drain(TimePoint deadline, const ShutdownLimits& lim
   };
   const auto step = [&]() -> StatusOr<bool> {
     const uint64_t before = progress_;
-    RETURN_IF_ERROR(PollOrFail([] { return false; }));
+    ASSIGN_OR_RETURN(const bool moves, PollOrFail([] { return false; }));
+    if (!moves) return NothingMoves();
     const TimePoint now = clock_.Now();
     if (progress_ != before) moved = now;
     if (now < look_at) return true;

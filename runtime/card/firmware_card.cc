@@ -51,8 +51,12 @@ std::vector<DramBank> DescribeBanks(const DeviceInfo& info, const std::vector<ui
   return banks;
 }
 
-CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
+CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry,
+                         uint64_t issue_ring_bytes) {
+  // The records take at most 8 times the bytes of the transfer, and half of the ring (command_transfer_test.cc).
+  constexpr uint64_t kRingPerByte = 16;
   CardDescription card;
+  card.transfer_bytes = std::min(kMaxTransferBytes, issue_ring_bytes / kRingPerByte);
   card.grid = geometry.grid();
   card.dram_banks = geometry.Banks(MemoryKind::kDram);
   card.dram_base = 0;
@@ -113,7 +117,7 @@ FirmwareCard::FirmwareCard(Device& device, Clock& clock, const CardOptions& opti
       firmware_(firmware),
       plans_(plans),
       geometry_(GeometryOf(device.info(), plans_)),
-      card_(Describe(device.info(), geometry_)),
+      card_(Describe(device.info(), geometry_, options_.issue_ring_bytes)),
       // Half of the ring, so that one record can be written while the host takes the other.
       max_piece_bytes_(options_.completion_ring_pages / 2 * abi::kCompletionPageBytes -
                        abi::kCommandBytes),
@@ -328,24 +332,20 @@ StatusOr<bool> FirmwareCard::Step(uint64_t clocks) {
   return owed;
 }
 
-Status FirmwareCard::Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) {
+StatusOr<bool> FirmwareCard::Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) {
   RETURN_IF_ERROR(lost_);
-  const Status polled = PollOrFail(interrupted);
+  const StatusOr<bool> polled = PollOrFail(interrupted);
   inspector_.Sample();
   TakeOutput(output);
-  return polled.ok() ? polled : Lose(polled);
+  return polled.ok() ? polled : Lose(polled.status());
 }
 
-Status FirmwareCard::Poll() {
-  CardOutput unused;
-  return Poll([] { return false; }, &unused);
-}
-
-Status FirmwareCard::PollOrFail(absl::FunctionRef<bool()> interrupted) {
-  RETURN_IF_ERROR(PollCard(interrupted));
-  if (!prints_.active()) return OkStatus();
+StatusOr<bool> FirmwareCard::PollOrFail(absl::FunctionRef<bool()> interrupted) {
+  ASSIGN_OR_RETURN(const bool moves, PollCard(interrupted));
+  if (!prints_.active()) return moves;
   // Before the end of a launch is reported.
-  return prints_.Ended([this](const Ticket& ticket) { return IsDone(ticket); });
+  RETURN_IF_ERROR(prints_.Ended([this](const Ticket& ticket) { return IsDone(ticket); }));
+  return moves;
 }
 
 void FirmwareCard::TakeOutput(CardOutput* output) {
@@ -356,7 +356,7 @@ void FirmwareCard::TakeOutput(CardOutput* output) {
   prints_.TakePrints(&output->prints);
 }
 
-Status FirmwareCard::PollCard(absl::FunctionRef<bool()> interrupted) {
+StatusOr<bool> FirmwareCard::PollCard(absl::FunctionRef<bool()> interrupted) {
   for (CardQueue& queue : queues_) RETURN_IF_ERROR(queue.link->Flush());
   const uint64_t before = progress_;
   RETURN_IF_ERROR(Collect().status());
@@ -367,17 +367,18 @@ Status FirmwareCard::PollCard(absl::FunctionRef<bool()> interrupted) {
     const uint64_t slice = std::min({left, next, kSliceClocks});
     left -= slice;
     ASSIGN_OR_RETURN(const bool can_move, Step(slice));
-    if (!can_move) return CheckHang();
+    if (!can_move) return HasSettled();
     if (prints_.active()) {
       ASSIGN_OR_RETURN(const bool printed, prints_.DrainIfDue());
       if (printed) ++progress_;
     }
     if (interrupted()) break;
   }
-  return faults_.Look(progress_ != before || (settled() && idle()));
+  RETURN_IF_ERROR(faults_.Look(progress_ != before || (settled() && idle())));
+  return true;
 }
 
-Status FirmwareCard::CheckHang() {
+bool FirmwareCard::HasSettled() {
   for (CardQueue& queue : queues_) {
     const uint32_t freed = queue.link->ring().entries_freed();
     queue.link->FreeFetched();
@@ -387,8 +388,7 @@ Status FirmwareCard::CheckHang() {
   const bool waits = std::any_of(queues_.begin(), queues_.end(), [](const CardQueue& queue) {
     return queue.HasIndependentLaunches();
   });
-  if (settled() && !waits) return OkStatus();
-  return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  return settled() && !waits;
 }
 
 std::string FirmwareCard::Explain() {

@@ -45,8 +45,8 @@ class FirmwareCard final : public Card {
     return TrySubmit(Route(), command);
   }
   StatusOr<bool> RequestEvent(const Ticket& ticket) override;
-  Status Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) override;
-  Status Poll();
+  StatusOr<bool> Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) override;
+  Status Poll() { return PollAlone(*this); }
   CardStop Halt(CardOutput* output) override;
   CardStop Halt();
   Status Shutdown(const ShutdownLimits& limits, Tick tick, CardOutput* output) override;
@@ -91,9 +91,10 @@ class FirmwareCard final : public Card {
   StatusOr<uint32_t> Collect();
   // Advances one slice. False when nothing can move any more: not the card, not the host.
   StatusOr<bool> Step(uint64_t clocks);
-  Status PollCard(absl::FunctionRef<bool()> interrupted);
-  Status PollOrFail(absl::FunctionRef<bool()> interrupted);
-  Status CheckHang();
+  StatusOr<bool> PollCard(absl::FunctionRef<bool()> interrupted);
+  StatusOr<bool> PollOrFail(absl::FunctionRef<bool()> interrupted);
+  // False: something should move on the card, and nothing does.
+  bool HasSettled();
   // False: there was still work at `deadline`.
   StatusOr<bool> Drain(TimePoint deadline, const ShutdownLimits& limits, Tick tick);
   // Any value but those of earlier boots and 0, what cleared memory holds.

@@ -7,6 +7,7 @@
 
 #include "daemon/core/daemon.h"
 #include "tests/support/fake_card.h"
+#include "tests/support/one_card.h"
 #include "tests/support/threaded_client.h"
 
 namespace ttfd {
@@ -24,7 +25,7 @@ struct RunningCore {
       image->bytes.resize(128);
       return std::shared_ptr<const KernelImage>(std::move(image));
     };
-    core = *Daemon::Create(std::move(fake), SteadyClock(), options);
+    core = *Daemon::Create(OneCard(std::move(fake)), SteadyClock(), options);
     if (!core->Start().ok()) std::abort();
   }
   ~RunningCore() { core->Stop(SteadyClock().Now() + std::chrono::seconds(10)).IgnoreError(); }

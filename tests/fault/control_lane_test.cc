@@ -7,6 +7,7 @@
 #include "daemon/core/daemon.h"
 #include "tests/support/bystander_bound.h"
 #include "tests/support/fake_card.h"
+#include "tests/support/one_card.h"
 #include "tests/support/rpc_test_server.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/threaded_client.h"
@@ -53,8 +54,8 @@ class ControlLane : public ::testing::Test {
     auto fake = std::make_unique<FakeCard>(FakeCard::Behaviour());
     card_ = fake.get();
     DaemonOptions options;
-    options.hang_store.folder = folder_.path();
-    core_ = *Daemon::Create(std::move(fake), SteadyClock(), options);
+    options.hang_reports.folder = folder_.path();
+    core_ = *Daemon::Create(OneCard(std::move(fake)), SteadyClock(), options);
     ASSERT_TRUE(core_->Boot().ok());
   }
   void TearDown() override {
@@ -80,7 +81,7 @@ class ControlLane : public ::testing::Test {
   // The card was reset once, which nobody notices who had sent commands.
   void ExpectSpared(const std::vector<const ThreadedClient*>& clients) {
     BystanderCounts counts;
-    counts.resets = core_->admin().GetStatus().device_resets;
+    counts.resets = core_->admin().GetStatus().devices[0].stats.resets;
     EXPECT_EQ(counts.resets, 1u);
     for (const ThreadedClient* client : clients) {
       counts.operations += client->sent();

@@ -89,7 +89,7 @@ void AwaitWorkOnTheCard(const std::string& address) {
   const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   for (;;) {
     const auto status = admin.GetStatus();
-    if (status.ok() && status->hardware_queues.at(0).in_flight > 0) return;
+    if (status.ok() && status->devices.at(0).hardware_queues.at(0).in_flight > 0) return;
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::sleep_for(milliseconds(2));
   }

@@ -83,7 +83,7 @@ class HangZoo : public ::testing::Test {
     DaemonOptions options;
     // They end what is hung where the device does not say that nothing moves.
     if (!reports_quiescence_) options.timeouts.operation_ms = options.timeouts.kernel_ms = 3000;
-    options.hang_store.folder = folder_.path();
+    options.hang_reports.folder = folder_.path();
     options.hangs.quarantine_hangs = 0;  // all are of one user
     // What is behind a launch on the card decides what its damage does, also where a launch seems to take long because
     // the machine is busy or a sanitizer slows it down.
@@ -104,7 +104,8 @@ class HangZoo : public ::testing::Test {
     bystanders_.clear();
     const Status stopped = core_->Stop(SteadyClock().Now() + std::chrono::seconds(10));
     EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
-    for (const MemoryUseReply& use : core_->admin().GetStatus().memory)
+    const StatusReply status = core_->admin().GetStatus();
+    for (const MemoryUseReply& use : status.devices[0].memory)
       EXPECT_EQ(use.used_bytes, 0u) << static_cast<int>(use.kind);
   }
 
@@ -154,7 +155,7 @@ class HangZoo : public ::testing::Test {
     const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
     ++repairs_;
     const auto repaired = [this] {
-      if (core_->admin().GetStatus().device_resets < repairs_) return false;
+      if (core_->admin().GetStatus().devices[0].stats.resets < repairs_) return false;
       const auto reports = core_->admin().ListHangReports();
       return reports.ok() && !reports->empty() && reports->back().complete;
     };
@@ -199,10 +200,10 @@ class HangZoo : public ::testing::Test {
     }
     const StatusReply status = core_->admin().GetStatus();
     EXPECT_EQ(status.state, DaemonState::kReady);
-    EXPECT_EQ(status.device_resets, repairs_);
+    EXPECT_EQ(status.devices[0].stats.resets, repairs_);
     EXPECT_EQ(core_->admin().ListHangReports()->size(),
               std::min<size_t>(repairs_, HangStoreOptions().reports));
-    counts.resets = status.device_resets;
+    counts.resets = status.devices[0].stats.resets;
     ExpectBystandersSpared(counts);
   }
 
@@ -386,7 +387,7 @@ TEST_F(HangZoo, ASessionThatMeetsWithAnothersDamageIsNotTheOffender) {
         error.message,
         HasSubstr("firmware or a kernel was overwritten, by a kernel of yours or an earlier one"));
   }
-  EXPECT_THAT(core_->admin().GetStatus().last_error,
+  EXPECT_THAT(core_->admin().GetStatus().devices[0].last_error,
               AllOf(HasSubstr("worker (5,5) tile (6,7) BRISC firmware was overwritten at"),
                     HasSubstr(fmt::format("ended last: program 3 of session {}",
                                           guilty.session().welcome().session))));

@@ -6,6 +6,7 @@
 
 #include "firmware/kernel_elfs.h"
 #include "runtime/base/bytes.h"
+#include "tests/support/one_card.h"
 
 namespace ttfd {
 namespace {
@@ -73,7 +74,7 @@ InjectionScenario::InjectionScenario(std::unique_ptr<Device> device)
   DaemonOptions options;
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
   options.timeouts.operation_ms = options.timeouts.kernel_ms = 50;
-  auto core = Daemon::Create(*std::move(firmware_card), clock_, std::move(options));
+  auto core = Daemon::Create(OneCard(*std::move(firmware_card)), clock_, std::move(options));
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   core_ = *std::move(core);
 }
@@ -104,7 +105,7 @@ void InjectionScenario::OpenWitness() {
   witness_sent_ = witness_->Send(InlineWrite(1, 0, dram_), InlineWrite(2, 0, l1_)) + 1;
   Settle(witness_.get(), {{0, witness_sent_}});
   ASSERT_TRUE(witness_->errors.empty()) << witness_->errors[0].error.message;
-  memory_ = core_->admin().GetStatus().memory;
+  memory_ = core_->admin().GetStatus().devices[0].memory;
 }
 
 uint64_t InjectionScenario::SendEverything(TestClient* client, Reads* expected) {
@@ -275,7 +276,7 @@ void InjectionScenario::Check() {
   EXPECT_EQ(core_->admin().ListSessions().size(), 1u) << "the client's session is gone";
   const StatusReply status = core_->admin().GetStatus();
   for (size_t i = 0; i < memory_.size(); ++i) {
-    EXPECT_EQ(status.memory[i].used_bytes, memory_[i].used_bytes)
+    EXPECT_EQ(status.devices[0].memory[i].used_bytes, memory_[i].used_bytes)
         << static_cast<int>(memory_[i].kind) << " leaked";
   }
   for (const LimitUsageReply& uses : core_->admin().GetLimits().usage) {

@@ -42,7 +42,7 @@ class InjectionScenario {
   uint64_t astray() const { return astray_; }
 
   Daemon& core() { return *core_; }
-  uint64_t resets() { return core_->admin().GetStatus().device_resets; }
+  uint64_t resets() { return core_->admin().GetStatus().devices[0].stats.resets; }
   // What the witness felt of resets after which the card came back. A card that does not ends its sessions.
   BystanderCounts bystanders() { return {resets(), witness_operations_, witness_retries_}; }
 

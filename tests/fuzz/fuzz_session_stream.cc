@@ -18,6 +18,7 @@
 #include "runtime/abi/kernel_image.h"
 #include "tests/fuzz/message_source.h"
 #include "tests/support/fake_card.h"
+#include "tests/support/one_card.h"
 
 namespace ttfd {
 namespace {
@@ -103,8 +104,8 @@ class Target {
     options.limits.window_bytes = 200'000;
     options.limits.unacknowledged_bytes = 100'000;
     options.limits.nested_messages = 1000;
-    auto created = Daemon::Create(std::make_unique<FakeCard>(FakeCard::Behaviour{}), clock_,
-                                  std::move(options));
+    auto created = Daemon::Create(OneCard(std::make_unique<FakeCard>(FakeCard::Behaviour{})),
+                                  clock_, std::move(options));
     Require(created.ok());
     core_ = *std::move(created);
     Require(core_->Boot().ok());
@@ -128,7 +129,7 @@ class Target {
     command.mutable_write()->set_inline_(pattern_);
     Submit(command);
     Settle(nullptr, nullptr);
-    memory_ = core_->admin().GetStatus().memory;
+    memory_ = core_->admin().GetStatus().devices[0].memory;
   }
 
   void Try(std::span<const uint8_t> bytes) {

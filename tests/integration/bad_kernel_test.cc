@@ -69,7 +69,7 @@ class BadKernels : public DaemonOnDevice {
     EXPECT_THAT(error.message,
                 MatchesRegex(std::string(".*it ran program [0-9]+ ") + kOwner + ".*"));
     EXPECT_TRUE(AwaitResets(*core, ++resets_));
-    EXPECT_EQ(core->admin().GetStatus().last_error, error.message)
+    EXPECT_EQ(core->admin().GetStatus().devices[0].last_error, error.message)
         << "the administrator sees the same";
     return {error.reason, error.message};
   }

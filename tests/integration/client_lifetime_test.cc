@@ -72,7 +72,7 @@ TEST_F(ClientLifetime, AKernelThatNeverEndsIsEndedByTheTimeoutAndCostsOthersAtMo
   const Result<DaemonStatus> status = admin_.GetStatus();
   ASSERT_TRUE(status.ok());
   EXPECT_EQ(status->state, DaemonState::kReady);
-  EXPECT_EQ(status->device_resets, 1u);
+  EXPECT_EQ(status->devices[0].resets, 1u);
 }
 
 TEST_F(ClientLifetime, ADaemonWithIdleSessionsUsesNoProcessor) {
@@ -100,7 +100,7 @@ TEST_F(ClientLifetime, ADaemonWithIdleSessionsUsesNoProcessor) {
 TEST_F(ClientLifetime, ADestroyedSessionFreesItsMemory) {
   const auto used = [this] {
     const Result<DaemonStatus> status = admin_.GetStatus();
-    return status.ok() && !status->memory.empty() ? status->memory[0].used_bytes : UINT64_MAX;
+    return status.ok() ? status->devices[0].memory.at(0).used_bytes : UINT64_MAX;
   };
   const uint64_t before = used();
   {

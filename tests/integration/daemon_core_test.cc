@@ -57,7 +57,7 @@ TEST_F(DaemonCoreOnDevice, SessionsSideBySideGetTheirOwnResults) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 30u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 30u);
 }
 
 TEST_F(DaemonCoreOnDevice, AKernelThatFaultsCostsItsLaunch) {

@@ -56,7 +56,8 @@ class DaemonQueues : public ::testing::Test {
     client.reset();
     other.reset();
     while (core->RunOnce()) continue;
-    for (const MemoryUseReply& use : core->admin().GetStatus().memory) {
+    const StatusReply status = core->admin().GetStatus();
+    for (const MemoryUseReply& use : status.devices[0].memory) {
       EXPECT_EQ(use.used_bytes, 0u) << static_cast<int>(use.kind);
     }
     const Status stopped = core->Stop(SteadyClock().Now() + std::chrono::seconds(10));
@@ -179,7 +180,7 @@ TEST_F(DaemonQueues, AKernelOnItsOwnWorkersHoldsUpNothingThatNeedsOthers) {
 }
 
 TEST_F(DaemonQueues, ATraceIsReplayedPatchedAndReleased) {
-  const uint64_t before = core->admin().GetStatus().memory[0].used_bytes;
+  const uint64_t before = core->admin().GetStatus().devices[0].memory[0].used_bytes;
   client->Send(RecordTraceRequest{kTrace, {BumpBy(1), BumpBy(10)}, true},
                RecordTraceRequest{kTrace, {BumpBy(100)}, false}, InlineWrite(kData, 0, Words(0)));
   for (int i = 0; i < 5; ++i) client->Send(ReplayTraceRequest{kTrace, {}});
@@ -190,8 +191,9 @@ TEST_F(DaemonQueues, ATraceIsReplayedPatchedAndReleased) {
   EXPECT_EQ(FirstError(*client), "");
   EXPECT_EQ(FirstWord(client->Data(plain)), 555u);
   EXPECT_EQ(FirstWord(client->Data(patched)), 555u + 2 * 121);
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 21u);
-  EXPECT_EQ(core->admin().GetStatus().memory[0].used_bytes, before) << "the trace's memory is free";
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 21u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].memory[0].used_bytes, before)
+      << "the trace's memory is free";
   const uint64_t late = client->Send(ReplayTraceRequest{kTrace, {}});
   client->Run();
   EXPECT_EQ(client->ErrorOf(late).reason, "UNKNOWN_HANDLE");
@@ -274,7 +276,7 @@ TEST_F(DaemonQueuesFull, AReplayThatRunsAgainDoesNotSeeThePatchesOfALaterOne) {
   const uint64_t second = client->Send(ReplayTraceRequest{kTrace, {}}, Read(kData, 0, 16)) + 1;
   while (core->RunOnce() || client->Take() || other->Take()) continue;
   EXPECT_EQ(other->ErrorOf(hung).reason, "HANG");
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 1u);
   EXPECT_EQ(FirstError(*client), "");
   EXPECT_EQ(FirstWord(client->Data(first)), 201u) << "what it had been patched with before";
   EXPECT_EQ(FirstWord(client->Data(second)), 201u + 320 + 2 * 340);

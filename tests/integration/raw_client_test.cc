@@ -317,7 +317,7 @@ TEST(RawClient, ThatDiesMidWriteFreesEverything) {
     grpc::ClientContext context;
     v1::DaemonStatus response;
     EXPECT_TRUE(admin->GetStatus(&context, {}, &response).ok());
-    return response.memory(0).used_bytes();
+    return response.devices(0).memory(0).used_bytes();
   };
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -67,12 +67,14 @@ TEST(RpcAdmin, StatusShowsDeviceMemoryAndPipeline) {
   v1::DaemonStatus response;
   ASSERT_TRUE(server.Admin()->GetStatus(&context, {}, &response).ok());
   EXPECT_EQ(response.state(), v1::DAEMON_STATE_READY);
-  EXPECT_EQ(response.memory(0).kind(), v1::MEMORY_KIND_DRAM);
-  EXPECT_EQ(response.devices(0).board(), "p150");
-  EXPECT_EQ(response.memory(0).total_bytes(), 2u);
-  EXPECT_EQ(response.harts(0).progress(), 7u);
-  EXPECT_EQ(response.reading_age_ms(), 0u);
-  EXPECT_TRUE(response.has_reading_age_ms());
+  ASSERT_EQ(response.devices_size(), 1);
+  const v1::DeviceStatus& device = response.devices(0);
+  EXPECT_EQ(device.memory(0).kind(), v1::MEMORY_KIND_DRAM);
+  EXPECT_EQ(device.device().board(), "p150");
+  EXPECT_EQ(device.memory(0).total_bytes(), 2u);
+  EXPECT_EQ(device.harts(0).progress(), 7u);
+  EXPECT_EQ(device.reading_age_ms(), 0u);
+  EXPECT_TRUE(device.has_reading_age_ms());
 }
 
 TEST(RpcAdmin, LeasesAreListed) {

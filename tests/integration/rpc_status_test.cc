@@ -36,7 +36,7 @@ TEST(RpcStatus, IsAnsweredThoughTheCardIsNotRead) {
   ASSERT_EQ(answered, kCalls);
   for (const v1::DaemonStatus& response : responses) {
     EXPECT_EQ(response.state(), v1::DAEMON_STATE_READY);
-    EXPECT_FALSE(response.has_reading_age_ms());
+    EXPECT_FALSE(response.devices(0).has_reading_age_ms());
   }
 }
 

@@ -134,7 +134,7 @@ class Witness:
         self.words = np.random.default_rng(5).integers(0, 1 << 32, 8192, dtype=np.uint32)
         self.buffer = self.session.allocate_dram(self.words.nbytes)
         self.buffer.write(self.words)
-        self.memory = self.status()["memory"]
+        self.memory = self.status()["devices"][0]["memory"]
 
     def status(self):
         """ttfdctl status."""
@@ -152,7 +152,7 @@ class Witness:
     def check_alone(self):
         """The same, and the other client is gone."""
         eventually(self.alone)
-        assert self.status()["memory"] == self.memory
+        assert self.status()["devices"][0]["memory"] == self.memory
         self.check()
 
 

@@ -39,7 +39,7 @@ def state_of(daemon):
 
 
 def test_status_shows_what_the_card_reports(daemon):
-    card = state_of(daemon)["card"]
+    card = state_of(daemon)["devices"][0]["card"]
     assert (card["node"], card["pci_address"], card["driver_version"]) == ("/dev/tenstorrent/0", "0000:03:00.0", "2.10.0")
     assert (card["temperature_celsius"], card["aiclk_mhz"], card["power_watts"]) == (40, 1350, None)  # as the model has them
     assert card["link"] == {"speed": "16.0 GT/s PCIe", "max_speed": "32.0 GT/s PCIe", "width": "16", "max_width": "16"}
@@ -74,7 +74,7 @@ def test_without_an_iommu_status_says_who_may_submit(monkeypatch, shared, may):
     monkeypatch.setenv("TTFD_TEST_DEVICE", "kmd-standin:iommu=off")
     daemon = Daemon(device=CARD, config=f"[device]\nshare_without_iommu = {shared}\n", program=BUILD / STANDIN)
     warning, = state_of(daemon)["warnings"]
-    assert "the IOMMU is not on for the card" in warning and may in warning
+    assert "the IOMMU is not on for a card" in warning and may in warning
     assert f"warning: {warning}\n" in daemon.ctl("status").stdout
     assert f"warning {warning}" in daemon.log()
     daemon.end()

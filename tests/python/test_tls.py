@@ -353,7 +353,7 @@ def test_a_client_that_vanishes_without_a_word_loses_its_session_and_nobody_else
     quiet = far_place.connect(far_place.tls("worker"))
     kept = quiet.allocate_dram(4096)
     kept.write(np.full(1024, 3, np.uint32))
-    before = json.loads(far_place.daemon.ctl("status", "--json").stdout)["memory"]
+    before = json.loads(far_place.daemon.ctl("status", "--json").stdout)["devices"][0]["memory"]
     gone = ttfd.connect(cable.address, tls=dict(far_place.tls("worker"), keepalive_ms=KEEPALIVE_MS),
                         lease=ttfd.Lease(workers=[ttfd.CoreRange(8, 8, 9, 9)]))
     lost = gone.allocate_dram(1 << 20)
@@ -363,7 +363,7 @@ def test_a_client_that_vanishes_without_a_word_loses_its_session_and_nobody_else
     cable.pull()
     eventually(lambda: there() == {local.id, quiet.id})
     assert not leases()
-    assert json.loads(far_place.daemon.ctl("status", "--json").stdout)["memory"] == before
+    assert json.loads(far_place.daemon.ctl("status", "--json").stdout)["devices"][0]["memory"] == before
     cable.down = False
     # Those who only had nothing to say are there as before; the one that was away hears what is gone.
     assert (kept.read(np.uint32) == 3).all() and there() == {local.id, quiet.id}

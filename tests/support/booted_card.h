@@ -37,9 +37,7 @@ class BootedCard {
   FirmwareCard& operator*() const { return *card_; }
   FirmwareCard* operator->() const { return card_.get(); }
 
-  Status Poll() {
-    return card_->Poll([] { return false; }, &output);
-  }
+  Status Poll() { return PollAlone(*card_, &output); }
   // Submits when there is room; polls until there is.
   Status Submit(const Command& command) { return Submit(Route(), command); }
   Status Submit(const Route& route, const Command& command, std::span<const Ticket> after = {}) {

@@ -228,9 +228,16 @@ StatusOr<std::shared_ptr<const KernelImage>> LoadFakeKernel(ByteSpan elf, const 
   return std::shared_ptr<const KernelImage>(std::move(image));
 }
 
-void CoreTest::Start() {
-  auto fake = std::make_unique<FakeCard>(behaviour);
-  card = fake.get();
+void CoreTest::Create() {
+  cards.clear();
+  std::vector<ServedCard> served;
+  for (size_t i = 0; i < card_count; ++i) {
+    auto fake = std::make_unique<FakeCard>(behaviour);
+    cards.push_back(fake.get());
+    served.emplace_back().card = std::move(fake);
+    served.back().set_in_use = set_in_use;
+  }
+  card = cards.front();
   if (!options.load_kernel) options.load_kernel = LoadFakeKernel;
   if (!options.process_ended) options.process_ended = [](uint32_t) { return false; };
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
@@ -241,9 +248,13 @@ void CoreTest::Start() {
       return random;
     };
   }
-  auto created = Daemon::Create(std::move(fake), *core_clock, options);
+  auto created = Daemon::Create(std::move(served), *core_clock, options);
   ASSERT_TRUE(created.ok());
   core = *std::move(created);
+}
+
+void CoreTest::Start() {
+  ASSERT_NO_FATAL_FAILURE(Create());
   ASSERT_TRUE(core->Boot().ok());
 }
 
@@ -262,7 +273,8 @@ void CoreTest::RunAll() {
 }
 
 MemoryUseReply CoreTest::Memory(MemoryKind kind) {
-  for (const MemoryUseReply& use : core->admin().GetStatus().memory) {
+  const StatusReply status = core->admin().GetStatus();
+  for (const MemoryUseReply& use : status.devices[0].memory) {
     if (use.kind == kind) return use;
   }
   return {};

@@ -31,9 +31,9 @@ LoadKernelRequest InlineKernel(uint64_t handle, std::string elf = "elf");
 CreateProgramRequest OneKernelProgram(uint64_t handle, uint64_t kernel,
                                       CoreRange cores = {0, 0, 0, 0});
 inline OpenQueueRequest ComputeQueue(uint32_t queue, std::vector<CoreRange> workers = {}) {
-  return {queue, 0, 1, std::move(workers)};
+  return {queue, std::nullopt, 1, std::move(workers)};
 }
-inline OpenQueueRequest TransferQueue(uint32_t queue) { return {queue, 0, 2, {}}; }
+inline OpenQueueRequest TransferQueue(uint32_t queue) { return {queue, std::nullopt, 2, {}}; }
 inline LaunchRequest Launch(uint64_t program) {
   LaunchRequest request;
   request.program = program;
@@ -138,6 +138,7 @@ class CoreTest : public ::testing::Test {
   FakeCard::Behaviour behaviour;
   DaemonOptions options;
 
+  void Create();  // `core`, not booted
   void Start();
   std::unique_ptr<TestClient> Connect(uint32_t uid = 1000);
   void RunAll();  // until nothing moves
@@ -146,7 +147,10 @@ class CoreTest : public ::testing::Test {
 
   ManualClock clock;
   Clock* core_clock = &clock;
-  FakeCard* card = nullptr;
+  std::function<void(bool)> set_in_use = [](bool) {};
+  size_t card_count = 1;
+  std::vector<FakeCard*> cards;  // by device
+  FakeCard* card = nullptr;      // the first
   std::unique_ptr<Daemon> core;
 };
 

@@ -8,6 +8,7 @@
 
 #include "daemon/core/daemon.h"
 #include "runtime/card/firmware_card.h"
+#include "tests/support/one_card.h"
 #include "tests/support/test_device.h"
 
 namespace ttfd {
@@ -26,7 +27,7 @@ inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device,
   auto firmware_card = FirmwareCard::Create(*made.device, SteadyClock(), {});
   EXPECT_TRUE(firmware_card.ok()) << firmware_card.status().ToString();
   if (!firmware_card.ok()) return made;
-  auto core = Daemon::Create(*std::move(firmware_card), SteadyClock(), options);
+  auto core = Daemon::Create(OneCard(*std::move(firmware_card)), SteadyClock(), options);
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   if (core.ok()) made.core = *std::move(core);
   return made;

@@ -26,8 +26,8 @@ inline bool AwaitResets(Daemon& core, uint32_t resets) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   for (;;) {
     const StatusReply status = core.admin().GetStatus();
-    if (status.device_resets >= resets && status.state == DaemonState::kReady) {
-      return status.device_resets == resets;
+    if (status.devices[0].stats.resets >= resets && status.state == DaemonState::kReady) {
+      return status.devices[0].stats.resets == resets;
     }
     if (std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -163,7 +163,8 @@ class DaemonOnDevice : public ::testing::Test {
   void TearDown() override {
     const Status stopped = core->Stop(SteadyClock().Now() + std::chrono::seconds(10));
     EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
-    for (const MemoryUseReply& use : core->admin().GetStatus().memory)
+    const StatusReply status = core->admin().GetStatus();
+    for (const MemoryUseReply& use : status.devices[0].memory)
       EXPECT_EQ(use.used_bytes, 0u) << static_cast<int>(use.kind);
   }
 

@@ -120,8 +120,10 @@ Leftovers WaitForNothingLeft(const std::string& address) {
     left = Leftovers{.sessions = ~uint64_t{0}};
     if (status.ok() && leases.ok()) {
       left = {.sessions = status->sessions, .leases = leases->size()};
-      for (const auto& memory : status->memory) left.memory_bytes += memory.used_bytes;
-      for (const auto& queue : status->hardware_queues) left.in_flight += queue.in_flight;
+      for (const auto& device : status->devices) {
+        for (const auto& memory : device.memory) left.memory_bytes += memory.used_bytes;
+        for (const auto& queue : device.hardware_queues) left.in_flight += queue.in_flight;
+      }
     }
     if (left == Leftovers{}) return left;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -37,7 +37,7 @@ FakeCard::FakeCard(const Behaviour& behaviour)
   card_.grid = behaviour.grid, card_.dram_banks = behaviour.dram_banks;
   card_.dram_bank_bytes = info_.dram_bank_bytes = behaviour.dram_bank_bytes;
   card_.l1_base = 0xB0000, card_.l1_bytes = behaviour.l1_bytes;
-  info_.board = "p150", info_.backend = "fake", failing_boots = behaviour.failing_boots;
+  info_.board = "p150", info_.backend = "fake";
   info_.memory_is_zero_after_power_on = behaviour.memory_is_zero_after_power_on;
   info_.memory_survives_reset = behaviour.memory_survives_reset;
   info_.runs_by_itself = behaviour.runs_by_itself, info_.resets_chip = behaviour.resets_chip;
@@ -107,7 +107,6 @@ StatusOr<std::optional<uint64_t>> FakeCard::TrySubmit(const Route& route, const 
         record->region.page_bytes != TracePageBytes(*record->trace)) {
       return InvalidArgument("a region that is not the trace's");
     }
-    if (refuse_traces) return Error(StatusCode::kResourceExhausted, "the caches are full");
     recorded_.emplace(record->trace.get(), record->segment);
     entry = fmt::format("record {}", record->trace->segments[record->segment].launches);
   } else if (const auto* replay = std::get_if<ReplayTraceCommand>(&command)) {
@@ -194,7 +193,7 @@ Status FakeCard::GoOn(Queue& queue, size_t* left) {
   return OkStatus();
 }
 
-Status FakeCard::Poll(absl::FunctionRef<bool()> /*interrupted*/, CardOutput* output) {
+StatusOr<bool> FakeCard::Poll(absl::FunctionRef<bool()> /*interrupted*/, CardOutput* output) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   Status status = std::exchange(next_poll, OkStatus());
   size_t left = completes_per_poll;
@@ -218,7 +217,8 @@ Status FakeCard::Poll(absl::FunctionRef<bool()> /*interrupted*/, CardOutput* out
   std::move(prints_.begin(), prints_.end(), std::back_inserter(output->prints));
   prints_.clear();
   booted_ = status.ok();
-  return status;
+  RETURN_IF_ERROR(status);
+  return !stalled || !output->ended.empty();
 }
 
 StatusOr<uint64_t> FakeCard::LookAt(uint32_t) {

@@ -29,7 +29,6 @@ class FakeCard final : public CardProbe, public Card {
     uint32_t l1_bytes = 256 << 10;
     bool memory_is_zero_after_power_on = true, memory_survives_reset = true;
     bool runs_by_itself = false, resets_chip = false;
-    int failing_boots = 0;
   };
   explicit FakeCard(const Behaviour& behaviour);
 
@@ -38,7 +37,7 @@ class FakeCard final : public CardProbe, public Card {
   StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
                                               std::span<const Ticket> after) override;
   StatusOr<bool> RequestEvent(const Ticket& ticket) override;
-  Status Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) override;
+  StatusOr<bool> Poll(absl::FunctionRef<bool()> interrupted, CardOutput* output) override;
   CardStop Halt(CardOutput* output) override;
   Status Shutdown(const ShutdownLimits& limits, Tick tick, CardOutput* output) override;
 
@@ -75,9 +74,8 @@ class FakeCard final : public CardProbe, public Card {
   std::function<bool(const LaunchCommand&)> runs_on;  // true: the kernels have not ended yet
   std::function<bool(uint32_t queue)> late_completions;  // true: its events have not been seen yet
   std::function<void()> on_halt;                         // prints what was printed then
-  bool refuse_traces = false;       // the workers' caches have no room for more
-  std::vector<TracePatch> patches;  // of all replays
-  int moves = 0;                    // so many times the card says that something has moved
+  std::vector<TracePatch> patches;                       // of all replays
+  int moves = 0;      // so many times the card says that something has moved
   StallReport stall;  // what Halt returns, with Harts and a hart of each launch that may be running
   std::function<bool(uint32_t queue)> waits_for_queue;  // it tells this of the queue
   int failing_boots = 0;
@@ -85,7 +83,8 @@ class FakeCard final : public CardProbe, public Card {
   std::function<void()> on_boot, on_diagnose;
   std::function<bool()> boot_lasts;  // true: a boot still waits for the card
   std::function<std::optional<ExecutionState>(const Ticket&)> state;  // in place of its own
-  Status next_poll;  // not OK: the next Poll fails with it
+  Status next_poll;      // not OK: the next Poll fails with it
+  bool stalled = false;  // Poll says that nothing can move, if nothing has ended
   int boots = 0;
   std::atomic<int> reports{0};                   // calls of Harts
   bool halted = false;                           // since the last boot

@@ -217,17 +217,18 @@ StatusReply FakeDaemonService::GetStatus() {
   StatusReply status;
   status.daemon.version = "fake";
   status.state = state;
-  status.devices = ListDevices().devices;
+  DeviceStatusReply& device = status.devices.emplace_back();
+  device.device = ListDevices().devices.front();
   status.sessions = static_cast<uint32_t>(sessions_opened());
-  status.memory.push_back({MemoryKind::kDram, 1, 2, 3});
+  device.memory.push_back({MemoryKind::kDram, 1, 2, 3});
   HartReport hart;
   hart.where = "prefetch (16,2) BRISC";
   hart.waypoint = "idle";
   hart.progress = 7;
   hart.text = "waits for the host";
-  status.card.number = reads_card ? 1 : 0;
-  status.card.wanted = 1;
-  status.card.harts.push_back(std::move(hart));
+  device.card.number = reads_card ? 1 : 0;
+  device.card.wanted = 1;
+  device.card.harts.push_back(std::move(hart));
   return status;
 }
 

@@ -77,6 +77,7 @@ FakeReplies FakeDaemon::Call::HandleHello(const v1::ClientMessage& message) {
   v1::Welcome* welcome = reply.mutable_welcome();
   welcome->set_revision(options.faults.welcome_revision);
   welcome->set_daemon_version("fake");
+  welcome->set_device(message.hello().device());
   daemon_->FillDevices(welcome->mutable_devices());
   daemon_->FillLimits(welcome->mutable_limits());
   if (message.hello().has_resume()) {

@@ -116,11 +116,13 @@ void FakeTtfdServer::FillStatus(v1::DaemonState state, v1::DaemonStatus* status)
   status->set_version("fake");
   status->set_state(state);
   status->set_sessions(1);
-  v1::HardwareQueue* queue = status->add_hardware_queues();
+  google::protobuf::RepeatedPtrField<v1::Device> devices;
+  daemon_.FillDevices(&devices);
+  for (v1::Device& device : devices) *status->add_devices()->mutable_device() = std::move(device);
+  v1::HardwareQueue* queue = status->mutable_devices(0)->add_hardware_queues();
   queue->set_index(1);
   queue->set_in_flight(2);
   queue->set_completed(3);
-  daemon_.FillDevices(status->mutable_devices());
 }
 
 grpc::Status FakeTtfdServer::GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*,

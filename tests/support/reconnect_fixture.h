@@ -102,14 +102,14 @@ class ClientReconnect : public ttfd::testing::ClientFixture {
     // Less than the 20 s for which clients may reconnect unless they say otherwise.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(15);
     Result<DaemonStatus> status = admin_.GetStatus();
-    while ((!status.ok() || status->sessions > 1 || status->memory[0].used_bytes > 0) &&
+    while ((!status.ok() || status->sessions > 1 || status->devices[0].memory[0].used_bytes > 0) &&
            std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       status = admin_.GetStatus();
     }
     ASSERT_TRUE(status.ok());
     EXPECT_EQ(status->sessions, 1u) << "the fixture's";
-    EXPECT_EQ(status->memory[0].used_bytes, 0u);
+    EXPECT_EQ(status->devices[0].memory[0].used_bytes, 0u);
   }
 
   // Cuts at `points` places in each direction, spread over everything that is said, each in a session of its own.

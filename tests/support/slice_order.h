@@ -68,7 +68,7 @@ class SliceOrder : public Scheduler {
     share = {nullptr, one.session, one.uid, one.weight, one.priority, 0};
     auto& queue = queues_[{one.session, one.queue, one.workers.to_string()}];
     if (queue == nullptr) {
-      queue = std::make_unique<SessionQueue>(share, one.queue, Route{0, one.workers});
+      queue = std::make_unique<SessionQueue>(share, one.queue, nullptr, Route{0, one.workers});
     }
     return *queue;
   }

@@ -20,7 +20,7 @@ using ::testing::Not;
 
 class CardHang : public OffenderTest {
  protected:
-  CardHang() { options.hang_store.folder = folder.path(); }
+  CardHang() { options.hang_reports.folder = folder.path(); }
   // What the client sent hangs.
   void Hang() {
     card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
@@ -93,7 +93,7 @@ TEST_F(CardHang, ItsIdIsWhereOneLooks) {
 
 TEST_F(CardHang, Errors_NameNoReportThatCannotBeShown) {
   std::ofstream(folder.path() + "/file") << "not a folder";
-  options.hang_store.folder = folder.path() + "/file/hangs";
+  options.hang_reports.folder = folder.path() + "/file/hangs";
   Prepare();
   offender->Send(Launch(3));
   Hang();

@@ -144,7 +144,8 @@ TEST_F(CardOverlap, AHangTellsWhichStageStopped) {
   core->RunOnce();
   Wait(101);
   EXPECT_THAT(first->ErrorOf(8).message, HasSubstr("workers: 1 of 12 have not ended"));
-  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("workers: 1 of 12 have not ended"));
+  EXPECT_THAT(core->admin().GetStatus().devices[0].last_error,
+              HasSubstr("workers: 1 of 12 have not ended"));
 }
 
 TEST_F(CardOverlap, TheQueueWhoseTimeIsUpPaysTheOtherRunsAgain) {
@@ -344,10 +345,10 @@ TEST_F(CardOverlap, ATransferThatMovesIsGivenMoreTime) {
   Wait(51);
   Wait(50);
   Wait(101);
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 0u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 0u);
   Wait(101);
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
-  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("no progress for 100 ms"));
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 1u);
+  EXPECT_THAT(core->admin().GetStatus().devices[0].last_error, HasSubstr("no progress for 100 ms"));
   EXPECT_THAT(first->errors, IsEmpty()) << "it is tried once more";
 }
 

@@ -58,8 +58,8 @@ TEST_F(CardRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
   EXPECT_EQ(offender->ErrorOf(6).cause, (QueuePosition{0, 5}));
   EXPECT_EQ(card->boots, 2);
   EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
-  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("unmapped address"));
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 1u);
+  EXPECT_THAT(core->admin().GetStatus().devices[0].last_error, HasSubstr("unmapped address"));
 
   other->Send(Read(1, 0, 4096), Launch(3));
   other->Run();
@@ -194,7 +194,7 @@ TEST_F(CardRecovery, ALaunchBeyondItsTimeoutIsAHang) {
 
 TEST_F(CardRecovery, WhileTheCardsClockStandsStillNothingHangs) {
   StoppableClock card_clock(clock);
-  options.card.device_clock = &card_clock;
+  options.thread.device_clock = &card_clock;
   Prepare();
   card->hold = true;
   LaunchRequest launch = Launch(3);
@@ -222,7 +222,7 @@ TEST_F(CardRecovery, WhileTheCardsClockStandsStillNothingHangs) {
 TEST_F(CardRecovery, WhoSharesTheDeviceThreadIsAttendedToWhenItIsIdle) {
   int asked = 0;
   bool at_work = false;
-  options.card.serve_debugger = [&] {
+  options.thread.serve_debugger = [&] {
     ++asked;
     return at_work;
   };
@@ -392,7 +392,8 @@ TEST_F(CardRecovery, TimeoutsCanBeChangedWhileRunning) {
   clock.Advance(std::chrono::milliseconds(51));
   core->RunOnce();
   EXPECT_EQ(card->boots, 3);
-  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("for 50 ms (operation timeout)"));
+  EXPECT_THAT(core->admin().GetStatus().devices[0].last_error,
+              HasSubstr("for 50 ms (operation timeout)"));
   card->hold = false;
   other->Run();
   EXPECT_THAT(other->errors, IsEmpty()) << "a read can be done again";
@@ -408,7 +409,7 @@ TEST_F(CardRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(21));
   core->RunOnce();
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 0u)
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 0u)
       << "another's transfer has the daemon's time";
   card->hold = false;
   other->Run();
@@ -418,8 +419,9 @@ TEST_F(CardRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   clock.Advance(std::chrono::milliseconds(21));
   core->RunOnce();
   offender->Take();
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
-  EXPECT_THAT(core->admin().GetStatus().last_error, HasSubstr("20 ms (operation timeout)"));
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 1u);
+  EXPECT_THAT(core->admin().GetStatus().devices[0].last_error,
+              HasSubstr("20 ms (operation timeout)"));
   EXPECT_TRUE(offender->errors.empty()) << "it is tried once more";
 }
 
@@ -542,13 +544,13 @@ TEST_F(CardLost, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
   AwaitLook();
   AwaitLook();
   EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kFailed);
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 0u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 0u);
 
   card->on_boot = [this] { card->presence = OkStatus(); };
   card->failing_boots = 1;  // and is tried again, as after any reset
   AwaitLook();
   EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 1u);
   const auto next = Connect();
   next->Send(Allocate(1, 4096), Read(1, 0, 16));
   next->Run();

@@ -61,8 +61,9 @@ TEST_F(CardReset, AChipIsResetWhereItsHartsDoNotBoot) {
 
 TEST_F(CardReset, AChipThatDoesNotBootWithTheDaemonIsReset) {
   behaviour.resets_chip = true;
-  behaviour.failing_boots = 1;
-  Start();
+  Create();
+  card->failing_boots = 1;
+  ASSERT_TRUE(core->Boot().ok());
   EXPECT_EQ(core->admin().GetStatus().state, DaemonState::kReady);
   EXPECT_THAT(card->log, Contains("chip reset"));
 }
@@ -89,7 +90,7 @@ TEST_F(CardReset, AChipThatFallsSilentIsReset) {
 
 TEST_F(CardReset, TheCardIsInUseWhileThereAreSessions) {
   std::vector<bool> uses;
-  options.card.set_in_use = [&uses](bool in_use) { uses.push_back(in_use); };
+  set_in_use = [&uses](bool in_use) { uses.push_back(in_use); };
   Prepare();
   EXPECT_THAT(uses, ElementsAre(true, true));
   clients[1].reset();
@@ -117,7 +118,7 @@ class CardResetShares : public CoreTest {
     clients[0]->Send(InlineKernel(2), OneKernelProgram(3, 2), Launch(3));
     card->hold = true;
     core->RunOnce();
-    ASSERT_EQ(core->admin().GetStatus().hardware_queues[0].in_flight, 1u);
+    ASSERT_EQ(core->admin().GetStatus().devices[0].hardware_queues[0].in_flight, 1u);
     card->state = [state](const Ticket&) { return std::optional(state); };
     ASSERT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
     card->hold = false;

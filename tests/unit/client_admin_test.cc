@@ -18,12 +18,12 @@ TEST(ClientAdmin, ReadsStatusDevicesAndHealth) {
   ASSERT_TRUE(status.ok()) << status.status().ToString();
   EXPECT_EQ(status->state, DaemonState::kReady);
   ASSERT_EQ(status->devices.size(), 1u);
-  EXPECT_EQ(status->devices[0].grid_x, 13u);
-  EXPECT_EQ(status->devices[0].backend, Backend::kEmbedded);
-  ASSERT_EQ(status->hardware_queues.size(), 1u);
-  EXPECT_EQ(status->hardware_queues[0].index, 1u);
-  EXPECT_EQ(status->hardware_queues[0].in_flight, 2u);
-  EXPECT_EQ(status->hardware_queues[0].completed, 3u);
+  EXPECT_EQ(status->devices[0].device.grid_x, 13u);
+  EXPECT_EQ(status->devices[0].device.backend, Backend::kEmbedded);
+  ASSERT_EQ(status->devices[0].hardware_queues.size(), 1u);
+  EXPECT_EQ(status->devices[0].hardware_queues[0].index, 1u);
+  EXPECT_EQ(status->devices[0].hardware_queues[0].in_flight, 2u);
+  EXPECT_EQ(status->devices[0].hardware_queues[0].completed, 3u);
   Limits limits;
   const Result<std::vector<DeviceInfo>> devices = admin.ListDevices(&limits);
   ASSERT_TRUE(devices.ok());

@@ -119,7 +119,7 @@ TEST_F(ClientOutbox, Cost_OfTracesIsExact) {
 
 TEST_F(ClientOutbox, Cost_OfMixedMessageIsExact) {
   const std::vector<std::byte> payload(1000);
-  outbox_.AddOpenQueue(3, 0, {.workers = {CoreRange{}, CoreRange{1, 1, 2, 2}}});
+  outbox_.AddOpenQueue(3, {.workers = {CoreRange{}, CoreRange{1, 1, 2, 2}}});
   Add(1, 1)->mutable_barrier();
   outbox_.AddData({1, 1}, 0, payload);
   outbox_.AddCancel({1, 1}, 1);
@@ -136,14 +136,14 @@ TEST_F(ClientOutbox, Estimate_IsNeverTooSmall) {
   copy->set_to(UINT64_MAX);
   copy->set_to_offset(UINT64_MAX);
   copy->set_size(UINT64_MAX);
-  outbox_.AddOpenQueue(UINT32_MAX, UINT32_MAX,
-                       {.workers = {{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}}});
+  outbox_.AddOpenQueue(UINT32_MAX, {.workers = {{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}},
+                                    .device = UINT32_MAX});
   outbox_.AddData({UINT32_MAX, UINT64_MAX}, UINT64_MAX, std::vector<std::byte>(100));
   EXPECT_GE(outbox_.size().bytes, outbox_.message().ByteSizeLong());
 }
 
 TEST_F(ClientOutbox, Cost_IsZeroWithoutBatchesAndData) {
-  outbox_.AddOpenQueue(0, 0, {});
+  outbox_.AddOpenQueue(0, {});
   outbox_.AddFinish();
   EXPECT_EQ(outbox_.Cost(), 0u);
 }

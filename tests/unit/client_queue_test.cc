@@ -55,26 +55,20 @@ TEST(ClientQueue, OpenQueue_ReportsRefusal) {
   EXPECT_EQ(next->id(), 3u) << "the number that was refused";
 }
 
-TEST(ClientQueue, Queues_UseDeviceOfOptions) {
+TEST(ClientQueue, Session_HasDeviceOfOptions) {
   FakeTtfdServer server(ttfd::testing::FakeOptions{.devices = 3});
   Result<Session> session = Session::Connect({.address = server.address(), .device = 2});
   ASSERT_TRUE(session.ok()) << session.status().ToString();
   EXPECT_EQ(session->device().index, 2u);
-  ASSERT_TRUE(session->AllocateDram(64).ok());
-  ASSERT_TRUE(session->OpenQueue({}).ok());
-  const std::vector<v1::OpenQueue> opened = server.seen().open_queues;
-  ASSERT_EQ(opened.size(), 3u);
-  for (uint32_t queue = 0; queue < 3; ++queue) {
-    EXPECT_EQ(opened[queue].queue(), queue);
-    EXPECT_EQ(opened[queue].device(), 2u);
-  }
-}
-
-TEST(ClientQueue, Connect_RefusesUnknownDevice) {
-  FakeTtfdServer server;
-  const Result<Session> session = Session::Connect({.address = server.address(), .device = 1});
-  EXPECT_EQ(session.status().code(), Code::kNotFound);
-  EXPECT_EQ(session.status().error().field, "device");
+  setenv("TTFD_DEVICE", "1", 1);
+  Result<Session> other = Session::Connect({.address = server.address()});
+  setenv("TTFD_DEVICE", "one", 1);
+  const Status wrong = Session::Connect({.address = server.address()}).status();
+  unsetenv("TTFD_DEVICE");
+  ASSERT_TRUE(other.ok()) << other.status().ToString();
+  EXPECT_EQ(other->device().index, 1u);
+  EXPECT_EQ(wrong.code(), Code::kInvalidArgument);
+  EXPECT_EQ(wrong.error().field, "device");
 }
 
 TEST(ClientQueue, Cancel_PassesFullWindow) {

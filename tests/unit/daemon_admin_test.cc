@@ -5,6 +5,7 @@
 #include "daemon/api/status_reason.h"
 #include "daemon/core/user_table.h"
 #include "tests/support/core_fixture.h"
+#include "tests/support/one_card.h"
 
 namespace ttfd::daemon_admin_test {
 namespace {
@@ -26,12 +27,12 @@ TEST_F(DaemonAdmin, StatusCounts) {
   EXPECT_EQ(status.state, DaemonState::kReady);
   EXPECT_EQ(status.sessions, 1u);
   EXPECT_EQ(status.commands_completed, 7u);
-  EXPECT_EQ(status.launches_completed, 2u);
-  EXPECT_EQ(status.bytes_written, 1024u);
-  EXPECT_EQ(status.bytes_read, 512u);
-  ASSERT_THAT(status.memory, SizeIs(2));
-  EXPECT_EQ(status.memory[0].used_bytes, 4096u);
-  EXPECT_EQ(status.memory[0].total_bytes,
+  EXPECT_EQ(status.devices[0].stats.launches, 2u);
+  EXPECT_EQ(status.devices[0].stats.bytes_written, 1024u);
+  EXPECT_EQ(status.devices[0].stats.bytes_read, 512u);
+  ASSERT_THAT(status.devices[0].memory, SizeIs(2));
+  EXPECT_EQ(status.devices[0].memory[0].used_bytes, 4096u);
+  EXPECT_EQ(status.devices[0].memory[0].total_bytes,
             uint64_t{behaviour.dram_banks} * behaviour.dram_bank_bytes);
 }
 
@@ -40,24 +41,24 @@ TEST_F(DaemonAdmin, HartsAreReadWhenAskedForUnlessTheLastReadingIsYoung) {
   const auto read = [this] {
     core->admin().GetStatus();
     core->RunOnce();
-    return core->admin().GetStatus().card.number;
+    return core->admin().GetStatus().devices[0].card.number;
   };
-  EXPECT_EQ(core->admin().GetStatus().card.number, 0u) << "not read yet";
-  EXPECT_EQ(core->admin().GetStatus().card.wanted, 1u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].card.number, 0u) << "not read yet";
+  EXPECT_EQ(core->admin().GetStatus().devices[0].card.wanted, 1u);
   EXPECT_EQ(read(), 1u) << "three requests, one reading";
-  EXPECT_THAT(core->admin().GetStatus().card.harts, SizeIs(2));
+  EXPECT_THAT(core->admin().GetStatus().devices[0].card.harts, SizeIs(2));
   clock.Advance(PublishedReading::kPeriod - std::chrono::milliseconds(1));
   EXPECT_EQ(read(), 1u);
-  EXPECT_EQ(core->admin().GetStatus().card.age_ms, 49u);
-  EXPECT_EQ(core->admin().GetStatus().card.wanted, 1u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].card.age_ms, 49u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].card.wanted, 1u);
   clock.Advance(std::chrono::milliseconds(1));
   const StatusReply old = core->admin().GetStatus();
-  EXPECT_EQ(old.card.number, 1u) << "until it is read";
-  EXPECT_EQ(old.card.wanted, 2u);
-  EXPECT_EQ(old.card.age_ms, 50u);
+  EXPECT_EQ(old.devices[0].card.number, 1u) << "until it is read";
+  EXPECT_EQ(old.devices[0].card.wanted, 2u);
+  EXPECT_EQ(old.devices[0].card.age_ms, 50u);
   EXPECT_EQ(read(), 2u);
   EXPECT_EQ(card->reports, 2);
-  EXPECT_EQ(core->admin().GetStatus().card.age_ms, 0u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].card.age_ms, 0u);
   clock.Advance(std::chrono::seconds(10));
   core->RunOnce();
   EXPECT_EQ(card->reports, 2) << "not unless it is asked for";
@@ -66,15 +67,15 @@ TEST_F(DaemonAdmin, HartsAreReadWhenAskedForUnlessTheLastReadingIsYoung) {
 TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
   auto own = std::make_unique<FakeCard>(behaviour);
   const FakeCard& counted = *own;
-  options.card.idle_tick = std::chrono::hours(1);
-  const auto running = *Daemon::Create(std::move(own), SteadyClock(), options);
+  options.thread.idle_tick = std::chrono::hours(1);
+  const auto running = *Daemon::Create(OneCard(std::move(own)), SteadyClock(), options);
   ASSERT_TRUE(running->Start().ok());
   const TimePoint began = SteadyClock().Now();
-  while (running->admin().GetStatus().card.number == 0 &&
+  while (running->admin().GetStatus().devices[0].card.number == 0 &&
          SteadyClock().Now() - began < std::chrono::seconds(30)) {
     std::this_thread::yield();
   }
-  EXPECT_EQ(running->admin().GetStatus().card.number, 1u);
+  EXPECT_EQ(running->admin().GetStatus().devices[0].card.number, 1u);
   for (int i = 0; i < 3000; ++i) running->admin().GetStatus();
   const int reports = counted.reports;
   const auto periods = (SteadyClock().Now() - began) / PublishedReading::kPeriod;
@@ -91,7 +92,7 @@ TEST_F(DaemonAdmin, BusyTimeHasThatOfWhatRuns) {
   const auto busy_ns = [this] {
     core->admin().GetStatus();
     core->RunOnce();
-    return core->admin().GetStatus().hardware_queues[0].device_ns;
+    return core->admin().GetStatus().devices[0].hardware_queues[0].device_ns;
   };
   const uint64_t before = busy_ns();
   clock.Advance(std::chrono::seconds(1));

@@ -24,8 +24,8 @@ class Leases : public ::testing::Test {
     return TilesOf({x0, y0, x1, y1}, kGrid);
   }
   uint64_t Ask(uint64_t session, const TileSet& tiles = {}, Duration patience = {},
-               uint32_t uid = 1000) {
-    auto asked = table.Ask({session, "client", "user", uid, 77}, tiles, patience, now);
+               uint32_t uid = 1000, uint32_t device = 0) {
+    auto asked = table.Ask({session, "client", "user", uid, 77}, {tiles, device}, patience, now);
     EXPECT_TRUE(asked.ok());
     return asked.ok() ? *asked : 0;
   }
@@ -44,7 +44,7 @@ class Leases : public ::testing::Test {
     return granted;
   }
   LeaseInfoReply Info(uint64_t lease) {
-    for (LeaseInfoReply& info : table.List(now, kGrid)) {
+    for (LeaseInfoReply& info : table.List(now, [](uint32_t) { return kGrid; })) {
       if (info.lease == lease) return info;
     }
     return {};
@@ -144,10 +144,10 @@ TEST_F(Leases, WhoseTurnItIsIsToldWhatKeepsItAndWaitsNoLongerThanItWants) {
 TEST_F(Leases, OnlyThoseOfTheSameWorkersAreInTheWay) {
   Ask(1, Tiles(0, 0, 1, 3));
   Look();
-  EXPECT_THAT(table.BlockingLease(0, Tiles(1, 1, 2, 2), now).holders.Text(),
+  EXPECT_THAT(table.BlockingLease(0, {Tiles(1, 1, 2, 2)}, now).holders.Text(),
               HasSubstr("session 1 "));
-  EXPECT_THAT(table.BlockingLease(0, {}, now).holders.Text(), HasSubstr("session 1 "));
-  EXPECT_EQ(table.BlockingLease(0, Tiles(2, 0, 3, 3), now).holders, LeaseHolders());
+  EXPECT_THAT(table.BlockingLease(0, LeasedPart(), now).holders.Text(), HasSubstr("session 1 "));
+  EXPECT_EQ(table.BlockingLease(0, {Tiles(2, 0, 3, 3)}, now).holders, LeaseHolders());
 }
 
 TEST_F(Leases, WhoWaitsKnowsPositionHolderAndTime) {
@@ -189,7 +189,7 @@ TEST_F(Leases, AListHasThoseThatAreHeldFirst) {
   const uint64_t whole = Ask(2);
   Look();
   now += seconds(2);
-  const auto list = table.List(now, kGrid);
+  const auto list = table.List(now, [](uint32_t) { return kGrid; });
   ASSERT_THAT(list, SizeIs(2));
   EXPECT_EQ(list[0].lease, left);
   EXPECT_EQ(list[0].state, LeaseState::kHeld);
@@ -215,7 +215,7 @@ TEST_F(Leases, TheTokenLetsTheSameUserIn) {
   EXPECT_EQ(*joined, lease);
   EXPECT_EQ(Info(lease).sessions, 2u);
   EXPECT_THAT(table.SessionsOf(lease), ElementsAre(1, 2));
-  EXPECT_EQ(*table.TilesOfLease(lease), Tiles(0, 0, 1, 1));
+  EXPECT_EQ(table.PartOf(lease)->tiles, Tiles(0, 0, 1, 1));
 }
 
 TEST_F(Leases, NoOtherTokenAndNoOtherUserGetsIn) {

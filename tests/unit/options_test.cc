@@ -68,7 +68,7 @@ TEST(Options, CommandLineSaysWhatToDo) {
                           {});
   ASSERT_TRUE(serve.ok()) << serve.status();
   EXPECT_EQ(serve->action, Action::kServe);
-  EXPECT_EQ(serve->options.device.device, "sim:board=p100a");
+  EXPECT_THAT(serve->options.device.devices, ::testing::ElementsAre("sim:board=p100a"));
   EXPECT_EQ(serve->options.device.record_path, "r.bin");
   EXPECT_EQ(serve->options.log_level, "debug");
   EXPECT_EQ(Read({"--config", config.c_str(), "--check-config"}, {})->action, Action::kCheckConfig);
@@ -286,7 +286,8 @@ TEST(Options, ShippedFileNamesEveryKeyWithItsDefault) {
   // Reading all defaults from the file changes nothing. Each key is tried over a value that is not the default.
   const Options defaults;
   Options read;
-  read.listen.address = read.device.device = read.log_level = "changed";
+  read.listen.address = read.log_level = "changed";
+  read.device.devices = {"changed", "too"};
   read.listen.group = "changed";
   read.listen.mode = 0;
   read.roles = {};
@@ -301,7 +302,7 @@ TEST(Options, ShippedFileNamesEveryKeyWithItsDefault) {
   EXPECT_EQ(read.listen.group, defaults.listen.group);
   EXPECT_EQ(read.listen.connections, defaults.listen.connections);
   EXPECT_EQ(read.listen.memory_bytes, defaults.listen.memory_bytes);
-  EXPECT_EQ(read.device.device, defaults.device.device);
+  EXPECT_EQ(read.device.devices, defaults.device.devices);
   EXPECT_EQ(read.device.issue_ring_bytes, defaults.device.issue_ring_bytes);
   EXPECT_EQ(read.limits.handles, defaults.limits.handles);
   EXPECT_EQ(read.limits.dram_bytes, defaults.limits.dram_bytes);

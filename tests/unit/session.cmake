@@ -16,10 +16,10 @@ ttfd_test(NAME session_test LABELS unit TIMEOUT 240 DEPS core_fixture
        ${CMAKE_CURRENT_LIST_DIR}/session_refusal_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_resume_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_sharing_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/session_threads_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_trace_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_window_test.cc)
 ttfd_test(NAME card_executor_test LABELS unit DEPS core_fixture daemon_hang
-  SRCS ${CMAKE_CURRENT_LIST_DIR}/daemon_admin_test.cc ${CMAKE_CURRENT_LIST_DIR}/card_hang_test.cc ${CMAKE_CURRENT_LIST_DIR}/card_overlap_test.cc
+  SRCS ${CMAKE_CURRENT_LIST_DIR}/daemon_admin_test.cc ${CMAKE_CURRENT_LIST_DIR}/daemon_cards_test.cc ${CMAKE_CURRENT_LIST_DIR}/card_hang_test.cc ${CMAKE_CURRENT_LIST_DIR}/card_overlap_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/card_recovery_test.cc ${CMAKE_CURRENT_LIST_DIR}/card_reset_test.cc ${CMAKE_CURRENT_LIST_DIR}/card_quarantine_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/hang_store_test.cc ${CMAKE_CURRENT_LIST_DIR}/hang_writer_test.cc ${CMAKE_CURRENT_LIST_DIR}/stall_text_test.cc
-       ${CMAKE_CURRENT_LIST_DIR}/card_requests_test.cc ${CMAKE_CURRENT_LIST_DIR}/queue_slices_test.cc ${CMAKE_CURRENT_LIST_DIR}/recovery_plan_test.cc)
+       ${CMAKE_CURRENT_LIST_DIR}/device_requests_test.cc ${CMAKE_CURRENT_LIST_DIR}/queue_slices_test.cc ${CMAKE_CURRENT_LIST_DIR}/recovery_plan_test.cc)
 target_compile_definitions(card_executor_test PRIVATE TTFD_SNAPSHOTS="${PROJECT_SOURCE_DIR}/tests/snapshots")
 ttfd_test(NAME scheduler_test LABELS unit DEPS daemon_scheduler
   SRCS ${CMAKE_CURRENT_LIST_DIR}/fair_queue_test.cc ${CMAKE_CURRENT_LIST_DIR}/lease_gate_test.cc ${CMAKE_CURRENT_LIST_DIR}/scheduler_test.cc)

@@ -289,7 +289,7 @@ TEST_F(SessionError, CancelEndsWhatHasNotStarted) {
   EXPECT_EQ(client->ErrorOf(9).code, StatusCode::kAborted)
       << "sent behind the cancelled: the queue has failed";
   EXPECT_EQ(Cause(9), (QueuePosition{0, 6}));
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 1u);
 }
 
 TEST_F(SessionError, CancelLetsWhatStartedRunOut) {
@@ -357,7 +357,7 @@ TEST_F(SessionError, ACommandNotStartedInTimeIsDropped) {
   client->Run();
   EXPECT_EQ(client->Progress(), 5u);
   EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kOk);
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 0u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 0u);
 }
 
 TEST_F(SessionError, AWorkThatReachesTheDeviceTooLateIsRefusedThere) {
@@ -384,7 +384,7 @@ TEST_F(SessionError, AWorkWhoseDeadlinePassesWhileTheCardIsGivenTheOneBeforeDoes
   client->Run();
   EXPECT_EQ(client->ErrorOf(first).code, StatusCode::kOk);
   EXPECT_EQ(client->ErrorOf(first + 1).reason, "DEADLINE");
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u) << "the second never ran";
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 1u) << "the second never ran";
 }
 
 // It is behind what fills the rings, or behind as much as may be ahead of completion: on the device's side either way.
@@ -407,7 +407,7 @@ TEST_F(SessionError, AWorkThatWaitsForTheCardIsDroppedAtItsDeadlineToo) {
     batch.commands.push_back(Launch(3));
     const uint64_t late = client->SendBatch(batch);
     core->RunOnce();
-    ASSERT_EQ(core->admin().GetStatus().hardware_queues[0].in_flight, 1u)
+    ASSERT_EQ(core->admin().GetStatus().devices[0].hardware_queues[0].in_flight, 1u)
         << "it is not on the card";
     clock.Advance(std::chrono::milliseconds(11));
     core->RunOnce();
@@ -417,7 +417,7 @@ TEST_F(SessionError, AWorkThatWaitsForTheCardIsDroppedAtItsDeadlineToo) {
     other->Run();
     client->Run();
     EXPECT_EQ(other->ErrorOf(running).code, StatusCode::kOk);
-    EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u) << "it never ran";
+    EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 1u) << "it never ran";
   }
 }
 
@@ -437,7 +437,7 @@ TEST_F(SessionError, AWorkThatTheDeviceThreadHoldsCanBeCancelled) {
   card->hold = false;
   other->Run();
   client->Run();
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 1u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 1u);
 }
 
 TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn) {
@@ -455,7 +455,8 @@ TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn)
   card->hold = false;
   client->Run();
   EXPECT_EQ(client->Data(read), "") << "nobody wants it any more";
-  EXPECT_EQ(core->admin().GetStatus().bytes_read, 4096u) << "but the card was not stopped";
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.bytes_read, 4096u)
+      << "but the card was not stopped";
 }
 
 TEST_F(SessionError, ATransferThatBeganInTimeContinuesAfterItsDeadline) {
@@ -471,7 +472,8 @@ TEST_F(SessionError, ATransferThatBeganInTimeContinuesAfterItsDeadline) {
   batch.commands.push_back(FillRequest{4, 0, 1 << 20, 7});
   const uint64_t fill = client->SendBatch(batch);
   for (int i = 0; i < 3; ++i) core->RunOnce();
-  ASSERT_EQ(core->admin().GetStatus().hardware_queues[0].in_flight, 1u) << "a part of it";
+  ASSERT_EQ(core->admin().GetStatus().devices[0].hardware_queues[0].in_flight, 1u)
+      << "a part of it";
   clock.Advance(std::chrono::milliseconds(11));
   card->hold = false;
   client->Run();

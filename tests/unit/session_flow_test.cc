@@ -197,11 +197,12 @@ TEST_F(SessionFlow, AClientThatDoesNotTakeItsDataBoundsWhatIsRead) {
   const uint64_t size = 8 << 20;
   client->Send(Allocate(1, size), Read(1, 0, size));
   RunAll();
-  uint64_t read = core->admin().GetStatus().bytes_read;
+  uint64_t read = core->admin().GetStatus().devices[0].stats.bytes_read;
   EXPECT_LE(read, options.limits.read_bytes);
   EXPECT_GT(read, 0u);
   for (int i = 0; i < 5; ++i) RunAll();
-  EXPECT_EQ(core->admin().GetStatus().bytes_read, read) << "nothing more until the client takes it";
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.bytes_read, read)
+      << "nothing more until the client takes it";
   client->Run();
   EXPECT_EQ(client->Data(2).size(), size);
   EXPECT_EQ(client->Progress(), 2u);

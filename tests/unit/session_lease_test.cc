@@ -166,8 +166,8 @@ TEST_F(SessionLeases, LeasesOfWhatTheCardHasNotAreRefused) {
   }
   TestClient client(*core);
   HelloRequest hello = Hello(AttachKind::kLease);
-  hello.lease.device = 1;
-  EXPECT_EQ(client.Open(hello).code(), StatusCode::kInvalidArgument);
+  hello.device = 1;
+  EXPECT_EQ(client.Open(hello).code(), StatusCode::kNotFound);
   EXPECT_THAT(core->admin().ListLeases(), IsEmpty());
 }
 

@@ -239,13 +239,13 @@ TEST_F(LeaseDuringAReplay, TheRestWaits) {
   auto holder = AskFor();
   holder->Run();
   EXPECT_TRUE(holder->welcomed) << "between two segments";
-  EXPECT_LT(core->admin().GetStatus().launches_completed, 20u);
+  EXPECT_LT(core->admin().GetStatus().devices[0].stats.launches, 20u);
   shared->Take();
   EXPECT_LT(shared->Progress(), replay);
   holder.reset();
   shared->Run();
   EXPECT_EQ(shared->Progress(), replay);
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 40u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 40u);
 }
 
 TEST_F(LeaseDuringAReplay, AFailureDoesNotWait) {

@@ -40,8 +40,8 @@ class SessionLimitsTest : public CoreTest {
         if (use.name != "handles") all.push_back(use.used);
       }
     }
-    for (const MemoryUseReply& memory : core->admin().GetStatus().memory)
-      all.push_back(memory.used_bytes);
+    const StatusReply status = core->admin().GetStatus();
+    for (const MemoryUseReply& memory : status.devices[0].memory) all.push_back(memory.used_bytes);
     return all;
   }
   static uint64_t IdOf(TestClient& client) { return client.id(); }

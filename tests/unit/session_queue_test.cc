@@ -214,7 +214,7 @@ TEST_F(SessionQueue, AWaiterThatTheCardLostAfterWhatItWaitedForIsPlayedAgain) {
   core->RunOnce();
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   client->Run();
-  EXPECT_EQ(core->admin().GetStatus().device_resets, 1u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.resets, 1u);
   EXPECT_EQ(client->Progress(1), 1u);
   EXPECT_THAT(client->errors, IsEmpty());
   EXPECT_EQ(client->Data(read), Pattern(64));
@@ -297,18 +297,18 @@ TEST_F(SessionQueue, AProgramOutsideItsQueuesWorkersIsRefused) {
 
 TEST_F(SessionQueue, StatusTellsWhatIsOnEachHardwareQueue) {
   Prepare();
-  const uint64_t before = core->admin().GetStatus().hardware_queues[0].completed;
+  const uint64_t before = core->admin().GetStatus().devices[0].hardware_queues[0].completed;
   card->hold = true;
   client->Send(Launch(3), Launch(3));
   client->SendOn(1, {}, Read(1, 0, 64));
   Rounds();
-  std::vector<HardwareQueueStats> queues = core->admin().GetStatus().hardware_queues;
+  std::vector<HardwareQueueStats> queues = core->admin().GetStatus().devices[0].hardware_queues;
   ASSERT_EQ(queues.size(), 2u);
   EXPECT_EQ(queues[0].in_flight, 2u);
   EXPECT_EQ(queues[1].in_flight, 1u);
   card->hold = false;
   client->Run();
-  queues = core->admin().GetStatus().hardware_queues;
+  queues = core->admin().GetStatus().devices[0].hardware_queues;
   EXPECT_EQ(queues[0].in_flight, 0u);
   EXPECT_EQ(queues[0].completed, before + 2);
 }

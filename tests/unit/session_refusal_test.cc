@@ -500,7 +500,7 @@ TEST_F(SessionRefusal, OpenQueue_RefusalsNameTheField) {
       {"workers the card does not have", {3, 0, 0, {{0, 0, 4, 0}}}, kInvalid, "open_queue.workers"},
       {"a worker twice", {3, 0, 0, {{0, 0, 1, 1}, {1, 1, 2, 2}}}, kInvalid, "open_queue.workers"},
       {"an unknown kind", {4, 0, 3, {}}, kUnimplemented, "open_queue.kind"},
-      {"another device", {5, 1, 0, {}}, kUnimplemented, "open_queue.device"},
+      {"another device", {5, 1, 0, {}}, StatusCode::kNotFound, "open_queue.device"},
   };
   for (const QueueCase& one : cases) {
     client->errors.clear();

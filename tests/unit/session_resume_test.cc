@@ -10,6 +10,7 @@
 #include "daemon/core/process.h"
 #include "daemon/session/secret.h"
 #include "tests/support/core_fixture.h"
+#include "tests/support/one_card.h"
 
 namespace ttfd::session_resume_test {
 namespace {
@@ -124,7 +125,7 @@ TEST_F(SessionResume, Token_IsReplacedOnceProvedReceived) {
 }
 
 TEST_F(SessionResume, Tokens_AreRandomEveryTime) {
-  auto created = Daemon::Create(std::make_unique<FakeCard>(behaviour), clock, {});
+  auto created = Daemon::Create(OneCard(std::make_unique<FakeCard>(behaviour)), clock, {});
   ASSERT_TRUE(created.ok() && (*created)->Boot().ok());
   core = *std::move(created);
   std::set<std::string> tokens;

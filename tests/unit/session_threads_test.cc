@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/support/core_fixture.h"
+#include "tests/support/one_card.h"
 #include "tests/support/threaded_client.h"
 
 namespace ttfd::session_threads_test {
@@ -28,14 +29,14 @@ class SessionThreads : public CoreTest {
       image->bytes.resize(128);
       return std::shared_ptr<const KernelImage>(std::move(image));
     };
-    auto created = Daemon::Create(std::move(fake), SteadyClock(), options);
+    auto created = Daemon::Create(OneCard(std::move(fake)), SteadyClock(), options);
     ASSERT_TRUE(created.ok());
     core = *std::move(created);
     ASSERT_TRUE(core->Start().ok());
   }
   void TearDown() override {
     EXPECT_TRUE(core->Stop(SteadyClock().Now() + seconds(10)).ok());
-    EXPECT_EQ(core->admin().GetStatus().memory[0].used_bytes, 0u);
+    EXPECT_EQ(core->admin().GetStatus().devices[0].memory[0].used_bytes, 0u);
   }
 
   std::function<Status(const LaunchCommand&)> on_launch;
@@ -215,7 +216,7 @@ TEST_F(SessionThreads, ThePollerThreadLeavesLargeMessagesToTheDeviceThread) {
 }
 
 TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {
-  options.card.idle_tick = milliseconds(5);
+  options.thread.idle_tick = milliseconds(5);
   StartThreads();
   const uint64_t before = core->heartbeat();
   const TimePoint deadline = SteadyClock().Now() + seconds(10);

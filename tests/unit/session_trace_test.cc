@@ -91,7 +91,8 @@ TEST_F(SessionTrace, IsRecordedOnceAndReplayedManyTimes) {
                                      "replay 1", "event", "replay 2", "event", "replay 1", "event"))
       << "a launch is expected to take half of what a segment may";
   EXPECT_EQ(launches, 6);
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 6u) << "a replay counts as its launches";
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 6u)
+      << "a replay counts as its launches";
 }
 
 TEST_F(SessionTrace, IsCutByTheTimeThatItsProgramsTook) {
@@ -205,7 +206,7 @@ TEST_F(SessionTrace, WhatIsLeftOfAReplayEndsWithItsSession) {
   client.reset();
   card->completes_per_poll = ~size_t{0};
   RunAll();
-  EXPECT_LT(core->admin().GetStatus().launches_completed, 40u);
+  EXPECT_LT(core->admin().GetStatus().devices[0].stats.launches, 40u);
   EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
@@ -220,7 +221,7 @@ TEST_F(SessionTrace, AStartedReplayCompletesThoughItIsCancelled) {
   client->Run();
   EXPECT_EQ(client->ErrorOf(value).code, StatusCode::kOk);
   EXPECT_EQ(client->ErrorOf(value + 1).code, StatusCode::kCancelled);
-  EXPECT_EQ(core->admin().GetStatus().launches_completed, 40u);
+  EXPECT_EQ(core->admin().GetStatus().devices[0].stats.launches, 40u);
 }
 
 // The card faults in its third segment: the first two have run, and how far the third one came is not known.
@@ -416,7 +417,10 @@ TEST_F(SessionTrace, OfWorkersOfItsOwnRunsThere) {
 
 TEST_F(SessionTrace, ThatTheCardHasNoRoomForIsALimitOfItsClient) {
   Prepare();
-  card->refuse_traces = true;
+  card->on_submit = [](const Command& command) {
+    const bool records = std::holds_alternative<RecordTraceCommand>(command);
+    return records ? Error(StatusCode::kResourceExhausted, "the caches are full") : OkStatus();
+  };
   client->Send(Record(kTrace, {Launch(3)}), Replay(kTrace));
   client->Run();
   EXPECT_EQ(client->ErrorOf(7).code, StatusCode::kResourceExhausted);

@@ -298,6 +298,7 @@ Result<ProfileSummary> Admin::Profile(const ProfileOptions& options,
   grpc::ClientContext context;
   context.set_deadline(After(options.duration.value_or(kProfileDuration) + kProfileAnswerTimeout));
   v1::ProfileRequest request;
+  request.set_device(options.device);
   if (options.duration) {
     request.set_duration_ms(Milliseconds(*options.duration));
   }

@@ -34,6 +34,31 @@ CardHealth FromProto(const v1::CardHealth& card) {
   return out;
 }
 
+DeviceStatus FromProto(const v1::DeviceStatus& status) {
+  DeviceStatus out{
+      .device = client::FromProto(status.device()),
+      .state = EnumOf<DeviceState>(status.state()),
+      .last_error = status.last_error(),
+      .launches_completed = status.launches_completed(),
+      .bytes_written = status.bytes_written(),
+      .bytes_read = status.bytes_read(),
+      .resets = status.resets(),
+      .reading_age_ms = Optional<uint64_t>(status.has_reading_age_ms(), status.reading_age_ms())};
+  if (status.has_card()) out.card = FromProto(status.card());
+  for (const v1::MemoryUse& use : status.memory()) {
+    out.memory.push_back({EnumOf<MemoryKind>(use.kind()), use.used_bytes(), use.total_bytes(),
+                          use.largest_free_bytes()});
+  }
+  for (const v1::HartState& hart : status.harts()) {
+    out.harts.push_back({hart.name(), hart.waypoint(), hart.progress(), hart.description()});
+  }
+  for (const v1::HardwareQueue& queue : status.hardware_queues()) {
+    out.hardware_queues.push_back(
+        {queue.index(), queue.in_flight(), queue.completed(), queue.waiting(), queue.device_ns()});
+  }
+  return out;
+}
+
 }  // namespace
 
 DaemonStatus FromProto(const v1::DaemonStatus& status) {
@@ -43,37 +68,12 @@ DaemonStatus FromProto(const v1::DaemonStatus& status) {
                    .devices = {},
                    .sessions = status.sessions(),
                    .last_hang_report = status.last_hang_report(),
-                   .last_error = status.last_error(),
                    .commands_completed = status.commands_completed(),
-                   .launches_completed = status.launches_completed(),
-                   .bytes_written = status.bytes_written(),
-                   .bytes_read = status.bytes_read(),
-                   .memory = {},
-                   .harts = {},
-                   .reading_age_ms = {},
-                   .device_resets = status.device_resets(),
-                   .hardware_queues = {},
                    .quantum_ns = status.quantum_ns(),
                    .device = status.device(),
-                   .card = {},
                    .warnings = {status.warnings().begin(), status.warnings().end()}};
-  if (status.has_card()) {
-    out.card = FromProto(status.card());
-  }
-  for (const v1::Device& device : status.devices()) {
+  for (const v1::DeviceStatus& device : status.devices()) {
     out.devices.push_back(FromProto(device));
-  }
-  for (const v1::MemoryUse& use : status.memory()) {
-    out.memory.push_back({EnumOf<MemoryKind>(use.kind()), use.used_bytes(), use.total_bytes(),
-                          use.largest_free_bytes()});
-  }
-  if (status.has_reading_age_ms()) out.reading_age_ms = status.reading_age_ms();
-  for (const v1::HartState& hart : status.harts()) {
-    out.harts.push_back({hart.name(), hart.waypoint(), hart.progress(), hart.description()});
-  }
-  for (const v1::HardwareQueue& queue : status.hardware_queues()) {
-    out.hardware_queues.push_back(
-        {queue.index(), queue.in_flight(), queue.completed(), queue.waiting(), queue.device_ns()});
   }
   return out;
 }
@@ -103,7 +103,8 @@ SessionInfo FromProto(const v1::SessionInfo& info) {
                   .longest_operation_ns = info.longest_operation_ns(),
                   .hangs = info.hangs(),
                   .quarantine_reason = info.quarantine_reason(),
-                  .waits_for = EnumOf<SessionWait>(info.waits_for())};
+                  .waits_for = EnumOf<SessionWait>(info.waits_for()),
+                  .devices = {info.devices().begin(), info.devices().end()}};
   for (const v1::QueuePosition& position : info.submitted()) {
     out.submitted.push_back(FromProto(position));
   }
@@ -130,6 +131,7 @@ LeaseInfo FromProto(const v1::LeaseInfo& info) {
       .user = info.user(),
       .uid = info.uid(),
       .pid = Optional(info.has_pid(), info.pid()),
+      .device = info.device(),
       .workers = {},
       .sessions = info.sessions(),
       .since_ms = info.since_ms(),

@@ -86,6 +86,7 @@ WelcomeInfo FromProto(const v1::Welcome& welcome) {
   WelcomeInfo info{.session = welcome.session(),
                    .daemon_version = welcome.daemon_version(),
                    .devices = {},
+                   .device = welcome.device(),
                    .limits = FromProto(welcome.limits()),
                    .lease_token = TokenText(welcome.lease_token())};
   for (const v1::Device& device : welcome.devices()) {

@@ -25,6 +25,7 @@ struct WelcomeInfo {
   uint64_t session = 0;
   std::string daemon_version = {};
   std::vector<DeviceInfo> devices = {};
+  uint32_t device = 0;  // of the session
   Limits limits = {};
   std::string lease_token = {};  // as text; empty: the session requested no lease
 };

@@ -49,6 +49,12 @@ const char* DaemonStateName(DaemonState state) {
   return NameOf(kNames, state);
 }
 
+const char* DeviceStateName(DeviceState state) {
+  constexpr std::array<const char*, 5> kNames = {"unknown", "booting", "ready", "recovering",
+                                                 "failed"};
+  return NameOf(kNames, state);
+}
+
 const char* MemoryKindName(MemoryKind kind) {
   constexpr std::array<const char*, 3> kNames = {"unknown", "dram", "l1"};
   return NameOf(kNames, kind);

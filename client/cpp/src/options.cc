@@ -2,6 +2,7 @@
 // environment.
 #include "client/cpp/src/options.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -80,7 +81,6 @@ Status FillAttach(const ConnectOptions& options, v1::Hello* hello) {
           "both lease and lease_token are set; a session requests or joins a lease");
     }
     v1::Lease* lease = hello->mutable_lease();
-    lease->set_device(options.device);
     if (options.lease->wait) {
       lease->set_wait_ms(Milliseconds(*options.lease->wait));
     }
@@ -103,12 +103,32 @@ Status FillAttach(const ConnectOptions& options, v1::Hello* hello) {
   return Status();
 }
 
+Status FillDevice(const ConnectOptions& options, v1::Hello* hello) {
+  const std::string text = Variable("TTFD_DEVICE");
+  if (options.device) {
+    hello->set_device(*options.device);
+  } else if (!text.empty()) {
+    uint32_t device = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), device);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      return Status(
+          ErrorInfo{.code = Code::kInvalidArgument,
+                    .message = "TTFD_DEVICE is '" + text + "'; the index of a device is needed",
+                    .reason = "INVALID",
+                    .field = "device"});
+    }
+    hello->set_device(device);
+  }
+  return Status();
+}
+
 }  // namespace
 
 Status FillHello(const ConnectOptions& options, v1::Hello* hello) {
   hello->set_min_revision(kRevision);
   hello->set_max_revision(kRevision);
   hello->set_client_name(options.client_name);
+  if (Status status = FillDevice(options, hello); !status.ok()) return status;
   hello->set_weight(options.weight);
   hello->set_priority(ToProto(options.priority));
   hello->set_reconnect_timeout_ms(Milliseconds(options.reconnect_timeout));

@@ -94,10 +94,10 @@ MessageSize Outbox::OpenQueueSize(const QueueOptions& options) {
   return {kOpenQueue.bytes + kCoreRangeSize.bytes * workers, 0};
 }
 
-void Outbox::AddOpenQueue(uint32_t queue, uint32_t device, const QueueOptions& options) {
+void Outbox::AddOpenQueue(uint32_t queue, const QueueOptions& options) {
   v1::OpenQueue* open = message_->add_open_queues();
   open->set_queue(queue);
-  open->set_device(options.device.value_or(device));
+  if (options.device) open->set_device(*options.device);
   open->set_kind(static_cast<v1::QueueKind>(options.kind));
   for (const CoreRange& range : options.workers) {
     ToProto(range, open->add_workers());

@@ -53,7 +53,7 @@ class Outbox {
   static MessageSize DataSize(size_t payload);
   void AddData(Position command, uint64_t offset, std::span<const std::byte> payload);
   static MessageSize OpenQueueSize(const QueueOptions& options);
-  void AddOpenQueue(uint32_t queue, uint32_t device, const QueueOptions& options);
+  void AddOpenQueue(uint32_t queue, const QueueOptions& options);
   // Commands from `from` to `last`, the last one enqueued.
   void AddCancel(Position from, uint64_t last);
   // No commands or data follow. Nothing may be added afterwards.

@@ -34,7 +34,7 @@ SessionLoop::SessionLoop(const ConnectOptions& options, v1::Hello hello, uint64_
     : StreamDriver(options.interrupted),
       options_(options),
       connection_(options, std::move(hello)),
-      queues_(options.device, handles_before) {}
+      queues_(handles_before) {}
 
 Status SessionLoop::Connect() {
   MutexLock lock(&mu);
@@ -65,12 +65,9 @@ Status SessionLoop::Connect() {
                             .retryable = true});
   }
   if (device() == nullptr) {
-    return Status(ErrorInfo{.code = Code::kNotFound,
-                            .message = "the daemon has no device " +
-                                       std::to_string(options_.device) + "; it has " +
-                                       std::to_string(info_.devices.size()) + ", from 0",
-                            .reason = "INVALID",
-                            .field = "device"});
+    return Status(ErrorInfo{.code = Code::kInternal,
+                            .message = "the daemon does not describe the device of the session, " +
+                                       std::to_string(info_.device)});
   }
   return Status();
 }
@@ -130,7 +127,7 @@ Status SessionLoop::CheckUsable() const {
 const DeviceInfo* SessionLoop::device() const {
   const auto found =
       std::find_if(info_.devices.begin(), info_.devices.end(),
-                   [this](const DeviceInfo& device) { return device.index == options_.device; });
+                   [this](const DeviceInfo& device) { return device.index == info_.device; });
   return found == info_.devices.end() ? nullptr : &*found;
 }
 

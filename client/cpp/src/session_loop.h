@@ -57,7 +57,7 @@ class SessionLoop final : public StreamDriver {
 
   // ---- Constant after Connect.
   const WelcomeInfo& info() const { return info_; }
-  const DeviceInfo* device() const;  // that of the options; null: the daemon has none
+  const DeviceInfo* device() const;  // the session's; null: the welcome does not have it
   const MessageLimits& message_limits() const { return message_limits_; }
 
  private:

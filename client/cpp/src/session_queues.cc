@@ -8,11 +8,10 @@
 
 namespace ttfd::client {
 
-SessionQueues::SessionQueues(uint32_t device, uint64_t handles_before)
-    : device_(device), handles_(handles_before) {
+SessionQueues::SessionQueues(uint64_t handles_before) : handles_(handles_before) {
   for (const uint32_t queue : {kControlQueue, kFirstUserQueue}) {
     timelines_.emplace_back();
-    outbox_.AddOpenQueue(queue, device_, {});
+    outbox_.AddOpenQueue(queue, {});
   }
 }
 
@@ -29,7 +28,7 @@ Position SessionQueues::OpenQueue(const QueueOptions& options) {
     reusable_.pop_back();
     timelines_[queue].Reopen();
   }
-  outbox_.AddOpenQueue(queue, device_, options);
+  outbox_.AddOpenQueue(queue, options);
   return Append(queue, kSmallCommand, [](v1::Command* command) { command->mutable_barrier(); });
 }
 

@@ -35,8 +35,8 @@ class SessionQueues {
     std::vector<std::pair<uint64_t, uint64_t>> transfers;  // bytes done, bytes in all
   };
 
-  // Opens the control queue and the first user queue on `device`.
-  SessionQueues(uint32_t device, uint64_t handles_before);
+  // Opens the control queue and the first user queue.
+  explicit SessionQueues(uint64_t handles_before);
 
   bool Has(uint32_t queue) const { return queue < timelines_.size(); }
   Timeline& timeline(uint32_t queue) { return timelines_[queue]; }
@@ -93,7 +93,6 @@ class SessionQueues {
   uint64_t Unanswered() const;
   void AddProgress(const v1::QueuePosition& progress, Changes* changes);
 
-  const uint32_t device_;
   std::deque<Timeline> timelines_;
   std::vector<uint32_t> reusable_;  // numbers of queues that could not be opened
   Outbox outbox_;

@@ -63,13 +63,15 @@ using Tls = std::tuple<std::string, std::string, std::string, std::string, int64
 using Lease = std::pair<std::vector<Range>, int64_t>;
 
 std::shared_ptr<Session> Connect(const std::string& address, const std::string& client_name,
-                                 uint32_t weight, uint8_t priority, int64_t connect_ms,
-                                 int64_t call_ms, uint32_t batch_commands, const Tls& tls,
+                                 const std::optional<uint32_t>& device, uint32_t weight,
+                                 uint8_t priority, int64_t connect_ms, int64_t call_ms,
+                                 uint32_t batch_commands, const Tls& tls,
                                  const std::optional<Lease>& lease, const std::string& lease_token,
                                  const py::object& on_waiting, int64_t reconnect_ms) {
   client::ConnectOptions options;
   options.address = address;
   options.client_name = client_name;
+  options.device = device;
   options.weight = weight;
   options.priority = static_cast<client::Priority>(priority);
   options.connect_timeout = milliseconds(connect_ms);
@@ -88,22 +90,23 @@ std::shared_ptr<Session> Connect(const std::string& address, const std::string& 
   return Session::Connect(std::move(options), on_waiting);
 }
 
-// Id, version of the daemon, devices, limits, lease token.
+// Id, version of the daemon, devices, index of the session's, limits, lease token.
 py::tuple DescribeSession(const Session& session) {
   struct Welcome {
     uint64_t id;
     std::string version;
     std::vector<client::DeviceInfo> devices;
+    uint32_t device;
     client::Limits limits;
     std::string lease_token;
   };
   const client::Session& client = session.client();
   const Welcome welcome = session.Call([&] {
-    return Welcome{client.id(), client.daemon_version(), client.devices(), client.limits(),
-                   client.lease_token()};
+    return Welcome{client.id(),           client.daemon_version(), client.devices(),
+                   client.device().index, client.limits(),         client.lease_token()};
   });
-  return py::make_tuple(welcome.id, welcome.version, welcome.devices, welcome.limits,
-                        welcome.lease_token);
+  return py::make_tuple(welcome.id, welcome.version, welcome.devices, welcome.device,
+                        welcome.limits, welcome.lease_token);
 }
 
 void Close(Session& session) {

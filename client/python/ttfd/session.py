@@ -31,7 +31,7 @@ def _tls_options(tls: Mapping[str, Any] | None) -> tuple[str, str, str, str, int
     return ca, certificate, key, server_name, keepalive_ms
 
 
-def connect(address: str | os.PathLike[str] | None = None, *, client_name: str = "", weight: int = 0, priority: str = "normal",
+def connect(address: str | os.PathLike[str] | None = None, *, client_name: str = "", device: int | None = None, weight: int = 0, priority: str = "normal",
             connect_timeout: float = 10.0, call_timeout: float = 60.0, batch_commands: int = 64,
             tls: Mapping[str, Any] | None = None, lease: Lease | None = None, lease_token: str | None = None,
             on_waiting: Callable[[LeaseWait], None] | None = None, reconnect_for: float = 20.0) -> Session:
@@ -45,6 +45,9 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
     bounds every blocking call. `weight` (0: 1) is the share of a contended card among the user's sessions, `priority` ("low",
     "normal", "high") divides or multiplies it by eight; what is allowed is in `Session.limits`. Raises Error with reason
     UNREACHABLE when no daemon answers: code UNAVAILABLE, or PERMISSION_DENIED where the socket is not open to this user.
+
+    device: the card of the session, by its index: of its lease, buffers, programs and queues; None: the environment variable
+    TTFD_DEVICE, else the daemon chooses the card with the fewest sessions.
 
     lease: requests the card, or some tiles, for this session alone, and returns when it has it. lease_token: works under the
     lease of another session, which has this `lease_token`; None, and without `lease`: the environment variable TTFD_LEASE, as
@@ -61,6 +64,7 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
         check.one(lease, Lease, "lease")
     return Session(_native.connect(
         "" if address is None else check.path(address, "address"), check.text(client_name, "hello.client_name"),
+        None if device is None else check.integer(device, "hello.device", (1 << 32) - 1),
         max(1, check.integer(weight, "hello.weight")), _PRIORITIES.index(priority) + 1,
         check.milliseconds(connect_timeout, "connect_timeout"), check.milliseconds(call_timeout, "call_timeout"),
         max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls),
@@ -117,7 +121,8 @@ class Session:
 
     def _take(self) -> None:
         """What the daemon says of the session, which may be a new one in place of one that was lost."""
-        self.id, self.daemon_version, self.devices, self.limits, self.lease_token = self._native.describe()
+        self.id, self.daemon_version, self.devices, index, self.limits, self.lease_token = self._native.describe()
+        self.device = self.devices[index]
         self.queue = Queue(self._native.queue())
 
     def _make(self, call: Callable[..., _Made], *arguments: Any) -> _Made:
@@ -128,7 +133,6 @@ class Session:
                 self._take()
 
     reconnects = property(lambda self: self._native.reconnects, doc="How often the connection was lost and the session resumed.")
-    device = property(lambda self: self.devices[0], doc="The first card.")
 
     @property
     def on_print(self) -> Callable[[KernelPrint], None] | None:

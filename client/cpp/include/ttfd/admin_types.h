@@ -1,4 +1,4 @@
-// Values of the admin service: status, sessions, leases, limits, timeouts, hang reports.
+// Values of the admin service: sessions, leases, limits, timeouts, hang reports.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ttfd/card_health.h"
+#include "ttfd/daemon_status.h"
 #include "ttfd/profile.h"
 #include "ttfd/status.h"
 #include "ttfd/types.h"
@@ -15,15 +15,6 @@ namespace ttfd::client {
 
 // The numbers of these enums are those of the API. A number that this library does not have becomes
 // kUnspecified or keeps its value; its name is "unknown".
-enum class DaemonState : uint8_t {
-  kUnspecified = 0,
-  kBooting = 1,
-  kReady = 2,
-  kDraining = 3,
-  kRecovering = 4,
-  kFailed = 5,
-};
-enum class MemoryKind : uint8_t { kUnspecified = 0, kDram = 1, kL1 = 2 };
 enum class SessionState : uint8_t {
   kUnspecified = 0,
   kWaiting = 1,  // for its lease
@@ -69,62 +60,13 @@ enum class ProgressStep : uint8_t {
 };
 enum class LogLevel : uint8_t { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4 };
 
-// Lower-case names: "ready", "dram", "detached", "held", "session", "drained", "warning".
-const char* DaemonStateName(DaemonState state);
-const char* MemoryKindName(MemoryKind kind);
+// Lower-case names: "detached", "held", "session", "drained", "warning".
 const char* SessionStateName(SessionState state);
 const char* SessionWaitName(SessionWait wait);
 const char* LeaseStateName(LeaseState state);
 const char* LimitScopeName(LimitScope scope);
 const char* ProgressStepName(ProgressStep step);
 const char* LogLevelName(LogLevel level);
-
-struct MemoryUse {
-  MemoryKind kind = MemoryKind::kUnspecified;  // DRAM: over all banks; L1: in each worker
-  uint64_t used_bytes = 0;
-  uint64_t total_bytes = 0;
-  uint64_t largest_free_bytes = 0;
-};
-
-// One processor of the dispatch pipeline, as last sampled.
-struct HartState {
-  std::string name = {};  // tile and hart, such as "dispatch (14,3) NCRISC"
-  std::string waypoint = {};
-  uint32_t progress = 0;
-  std::string description = {};
-};
-
-// One of the card's hardware queues, which the queues of all sessions share.
-struct HardwareQueueInfo {
-  uint32_t index = 0;
-  uint32_t in_flight = 0;  // operations submitted to the card and not completed
-  uint64_t completed = 0;  // operations, since the daemon started
-  uint32_t waiting = 0;    // queues whose next operation waits for a time slice
-  uint64_t device_ns = 0;  // busy time of the card since the daemon started
-};
-
-struct DaemonStatus {
-  std::string version = {};
-  DaemonState state = DaemonState::kUnspecified;
-  uint64_t uptime_ms = 0;
-  std::vector<DeviceInfo> devices = {};
-  uint32_t sessions = 0;
-  std::string last_hang_report = {};  // id of the newest one
-  std::string last_error = {};        // why the device was last reset or has failed
-  uint64_t commands_completed = 0;
-  uint64_t launches_completed = 0;
-  uint64_t bytes_written = 0;
-  uint64_t bytes_read = 0;
-  std::vector<MemoryUse> memory = {};
-  std::vector<HartState> harts = {};
-  std::optional<uint64_t> reading_age_ms = {};  // since harts and busy times were read; none: never
-  uint32_t device_resets = 0;
-  std::vector<HardwareQueueInfo> hardware_queues = {};
-  uint64_t quantum_ns = 0;  // device time of one time slice of a session
-  std::string device = {};  // that is served: "kmd:/dev/tenstorrent/0", "sim:board=p150"
-  std::optional<CardHealth> card = {};  // unset for a model
-  std::vector<std::string> warnings = {};
-};
 
 // How long commands that need the card waited, from their arrival in the daemon until the card started
 // them, including the time of earlier commands of their session.
@@ -161,6 +103,7 @@ struct SessionInfo {
   uint32_t hangs = 0;                 // launches of it that hung or faulted
   std::string quarantine_reason = {};
   SessionWait waits_for = SessionWait::kUnspecified;
+  std::vector<uint32_t> devices = {};  // that it has queues on; without queues that of the session
 };
 
 // The launch that caused a hang or fault.
@@ -188,7 +131,8 @@ struct LeaseInfo {
   std::string client_name = {};
   std::string user = {};
   uint32_t uid = 0;
-  std::optional<uint32_t> pid = {};         // unset: not known (TCP)
+  std::optional<uint32_t> pid = {};  // unset: not known (TCP)
+  uint32_t device = 0;
   std::vector<CoreRange> workers = {};      // none: the whole device
   uint32_t sessions = 0;                    // under it, including the holder's
   uint64_t since_ms = 0;                    // held, or waited for

@@ -11,6 +11,7 @@
 namespace ttfd::client {
 
 struct ProfileOptions {
+  uint32_t device = 0;
   std::optional<std::chrono::milliseconds> duration = {};  // at most 60 s; unset: 5 s
   // Sampling interval of the device model, which samples whole call stacks: 20 to 1,000,000,000. Unset: 1,000.
   std::optional<uint32_t> interval_clocks = {};

@@ -72,9 +72,10 @@ struct ConnectOptions {
   std::string address = {};
   // Shown to administrators. Printable UTF-8 of at most Limits::client_name_bytes.
   std::string client_name = {};
-  // Index of the card of the session: of its queues unless QueueOptions say otherwise, of its
-  // buffers, programs and lease.
-  uint32_t device = 0;
+  // Index of the card of the session: of its lease, of its queues unless QueueOptions say otherwise, and of its buffers
+  // and programs. None: the environment variable TTFD_DEVICE; where that is not set either, the daemon chooses the card
+  // with the fewest sessions, or that of the lease that is joined.
+  std::optional<uint32_t> device = {};
   uint32_t weight = 1;  // share among the user's sessions, 1 to Limits::weight
   Priority priority = Priority::kNormal;
   std::chrono::milliseconds connect_timeout{10'000};
@@ -124,7 +125,8 @@ struct QueueOptions {
   QueueKind kind = QueueKind::kCompute;
   // A sub-device: launches of the queue keep to these workers. No worker twice. None: all workers.
   std::vector<CoreRange> workers = {};
-  std::optional<uint32_t> device = {};  // unset: ConnectOptions::device
+  // A card of the daemon, whose queues use no buffers and programs of another; unset: that of the session.
+  std::optional<uint32_t> device = {};
 };
 
 class Session {
@@ -153,7 +155,7 @@ class Session {
       const;  // of the daemon: ConnectOptions::address or what stands for it
   const std::string& daemon_version() const;
   const std::vector<DeviceInfo>& devices() const;
-  const DeviceInfo& device() const;  // that of ConnectOptions::device
+  const DeviceInfo& device() const;  // the session's card (ConnectOptions::device)
   const Limits& limits() const;
   // For other processes of the same user that join this session's lease. Empty: it requested none.
   std::string lease_token() const;

@@ -4,35 +4,27 @@
 
 #include <atomic>
 #include <functional>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
-#include "daemon/card/in_flight.h"
-#include "daemon/card/profiler.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {
 
-class CardRequests {
+class DeviceRequests {
  public:
-  struct Requests {
-    std::vector<std::function<void(const Status&)>> resets;
-    std::vector<Profiler::Request> profiles;
-    std::vector<QuietRequest> quiets;
-    std::optional<bool> in_use;
-  };
+  // Called once, by the device thread. An error: the daemon has stopped, and does nothing for it any more.
+  using Request = std::function<void(const Status& stopped)>;
 
   // ---- Any thread.
 
-  // Adds a request and wakes the device thread.
-  void Add(absl::FunctionRef<void(Requests*)> add) ABSL_LOCKS_EXCLUDED(mu_) {
+  // Adds a request, which is called at the start of a round, and wakes the device thread.
+  void Add(Request request) ABSL_LOCKS_EXCLUDED(mu_) {
     MutexLock lock(&mu_);
-    add(&requests_);
+    requests_.push_back(std::move(request));
     added_.store(true, std::memory_order_release);
     if (asleep()) wake_.NotifyOne();
   }
@@ -96,7 +88,7 @@ class CardRequests {
 
   // ---- Device thread.
 
-  Requests Take() ABSL_LOCKS_EXCLUDED(mu_) {
+  std::vector<Request> Take() ABSL_LOCKS_EXCLUDED(mu_) {
     TakeWake();
     if (!added_.load(std::memory_order_acquire)) return {};
     MutexLock lock(&mu_);
@@ -140,7 +132,7 @@ class CardRequests {
   std::atomic<TimePoint::rep> stop_by_{TimePoint::max().time_since_epoch().count()};
   Mutex mu_;
   CondVar wake_;
-  Requests requests_ ABSL_GUARDED_BY(mu_);
+  std::vector<Request> requests_ ABSL_GUARDED_BY(mu_);
   TimePoint until_ ABSL_GUARDED_BY(mu_);       // of the sleep
   bool returns_ ABSL_GUARDED_BY(mu_) = false;  // the sleep is over but for the borrower
 };

@@ -1,5 +1,5 @@
 // The role of the device thread: one thread has it at a time, and no wake is lost.
-#include "daemon/card/card_requests.h"
+#include "daemon/card/device_requests.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <thread>
 #include <utility>
 
-namespace ttfd::card_requests_test {
+namespace ttfd::device_requests_test {
 namespace {
 
-// Work that other threads post, and a device thread that does it with the role of CardRequests.
-class CardRequestsTest : public ::testing::Test {
+// Work that other threads post, and a device thread that does it with the role of DeviceRequests.
+class DeviceRequestsTest : public ::testing::Test {
  protected:
   void Start(bool lend, bool brief = true) {
     brief_ = brief;
@@ -23,7 +23,7 @@ class CardRequestsTest : public ::testing::Test {
       }
     });
   }
-  ~CardRequestsTest() override {
+  ~DeviceRequestsTest() override {
     requests.Stop(TimePoint::max());
     device_.join();
   }
@@ -35,7 +35,7 @@ class CardRequestsTest : public ::testing::Test {
   // One round of the holder of the role.
   void Work() {
     EXPECT_FALSE(at_work_.exchange(true)) << "two threads have the role";
-    if (requests.Take().in_use.has_value()) taken = true;
+    for (const DeviceRequests::Request& request : requests.Take()) request(OkStatus());
     done = posted.load();
     at_work_ = false;
   }
@@ -47,7 +47,7 @@ class CardRequestsTest : public ::testing::Test {
     return false;
   }
 
-  CardRequests requests;
+  DeviceRequests requests;
   std::atomic<int> posted{0}, done{0};
   std::atomic<bool> taken{false};  // a request
 
@@ -58,12 +58,12 @@ class CardRequestsTest : public ::testing::Test {
 };
 
 // The device thread lends its role or not, and the work is brief or not.
-class CardRequestsNotBorrowed : public CardRequestsTest,
-                                public ::testing::WithParamInterface<std::pair<bool, bool>> {};
-INSTANTIATE_TEST_SUITE_P(, CardRequestsNotBorrowed,
+class DeviceRequestsNotBorrowed : public DeviceRequestsTest,
+                                  public ::testing::WithParamInterface<std::pair<bool, bool>> {};
+INSTANTIATE_TEST_SUITE_P(, DeviceRequestsNotBorrowed,
                          ::testing::Values(std::pair(false, true), std::pair(true, false)));
 
-TEST_P(CardRequestsNotBorrowed, TheDeviceThreadDoesTheWork) {
+TEST_P(DeviceRequestsNotBorrowed, TheDeviceThreadDoesTheWork) {
   Start(GetParam().first, GetParam().second);
   requests.SetBorrower(true);
   for (int i = 0; i < 100; ++i) {
@@ -73,7 +73,7 @@ TEST_P(CardRequestsNotBorrowed, TheDeviceThreadDoesTheWork) {
   }
 }
 
-TEST_F(CardRequestsTest, TheBorrowerDoesTheWorkAndTheDeviceThreadTheRest) {
+TEST_F(DeviceRequestsTest, TheBorrowerDoesTheWorkAndTheDeviceThreadTheRest) {
   Start(/*lend=*/true);
   requests.SetBorrower(true);
   int borrowed = 0;
@@ -81,7 +81,7 @@ TEST_F(CardRequestsTest, TheBorrowerDoesTheWorkAndTheDeviceThreadTheRest) {
     Post();
     if (!requests.borrowed()) continue;  // it was not asleep
     ++borrowed;
-    requests.Add([](CardRequests::Requests* to) { to->in_use = true; });
+    requests.Add([this](const Status&) { taken = true; });
     requests.TakeWake();
     EXPECT_TRUE(requests.pending()) << "what was added is left";
     requests.Return(/*more=*/false, TimePoint::max());
@@ -90,7 +90,7 @@ TEST_F(CardRequestsTest, TheBorrowerDoesTheWorkAndTheDeviceThreadTheRest) {
   EXPECT_GE(borrowed, 20);
 }
 
-TEST_F(CardRequestsTest, ADueTimeThatComesEarlierEndsTheSleep) {
+TEST_F(DeviceRequestsTest, ADueTimeThatComesEarlierEndsTheSleep) {
   Start(/*lend=*/true);
   requests.SetBorrower(true);
   do Post();
@@ -100,12 +100,12 @@ TEST_F(CardRequestsTest, ADueTimeThatComesEarlierEndsTheSleep) {
   EXPECT_TRUE(AllIsDone());
 }
 
-TEST_F(CardRequestsTest, BorrowingDoesNotKeepTheDeviceThreadFromARequest) {
+TEST_F(DeviceRequestsTest, BorrowingDoesNotKeepTheDeviceThreadFromARequest) {
   Start(/*lend=*/true);
   requests.SetBorrower(true);
   for (int round = 0; round < 50; ++round) {
     taken = false;
-    requests.Add([](CardRequests::Requests* to) { to->in_use = true; });
+    requests.Add([this](const Status&) { taken = true; });
     int before = 0;  // loans before the request was taken
     for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
          !taken && std::chrono::steady_clock::now() < end;) {
@@ -120,7 +120,7 @@ TEST_F(CardRequestsTest, BorrowingDoesNotKeepTheDeviceThreadFromARequest) {
   }
 }
 
-TEST_F(CardRequestsTest, NoWakeIsLostBetweenThreads) {
+TEST_F(DeviceRequestsTest, NoWakeIsLostBetweenThreads) {
   Start(/*lend=*/true);
   requests.SetBorrower(true);
   for (int round = 0; round < 300; ++round) {
@@ -139,4 +139,4 @@ TEST_F(CardRequestsTest, NoWakeIsLostBetweenThreads) {
 }
 
 }  // namespace
-}  // namespace ttfd::card_requests_test
+}  // namespace ttfd::device_requests_test

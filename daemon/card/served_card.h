@@ -1,0 +1,24 @@
+// A card that a daemon is given to serve.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "daemon/api/device_state.h"
+#include "runtime/card/card.h"
+
+namespace ttfd {
+
+struct ServedCard {
+  std::unique_ptr<Card> card;
+  // Device through whose link the card is reached; none: it has a port. It is served before this one.
+  std::optional<uint32_t> behind = {};
+  // Both are called on the device thread.
+  // There are sessions from now on, or none (Device::SetInUse).
+  std::function<void(bool in_use)> set_in_use = [](bool) {};
+  std::function<DeviceReading()> read_device = [] { return DeviceReading{}; };
+};
+
+}  // namespace ttfd

@@ -1,0 +1,70 @@
+// The cards of the daemon, each with what orders, shares and describes its work.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "daemon/api/reply.h"
+#include "daemon/card/card_executor.h"
+#include "daemon/card/device_thread.h"
+#include "daemon/card/lease_gate.h"
+#include "daemon/card/scheduler.h"
+#include "daemon/core/device_health.h"
+#include "daemon/session/card_resources.h"
+#include "runtime/base/clock.h"
+
+namespace ttfd {
+
+struct DaemonCard {
+  DaemonCard(uint32_t device, const Card& card, KernelStore& kernels, const KernelTimes& times,
+             const SchedulerOptions& options);
+
+  LeaseGate gate;
+  std::array<Scheduler, kHardwareQueues> schedulers;  // device thread
+  CardResources resources;
+  DeviceHealth health;
+  CardExecutor* executor = nullptr;  // of the device thread
+};
+
+// Constant once the daemon is made, but for what is thread-safe by itself or belongs to the device thread.
+class DaemonCards {
+ public:
+  DaemonCards(uint64_t kernel_store_bytes, KernelLoader loader)
+      : kernels_(kernel_store_bytes, std::move(loader)) {}
+
+  // Adds a card, and has `thread` run it; it outlives the device thread.
+  void Add(ServedCard card, SchedulerOptions options, const KernelTimes& times,
+           DeviceThread& thread);
+
+  size_t size() const { return cards_.size(); }
+  DaemonCard& at(uint32_t device) { return *cards_[device]; }
+  const std::vector<std::unique_ptr<DaemonCard>>& all() const { return cards_; }
+  std::span<CardResources* const> resources() const { return resources_; }
+  // Descriptions for clients.
+  std::vector<DeviceReply> Devices() const;
+  // The device of a new session: the one that it names, else that with the fewest sessions of those that work, where
+  // there is one without a lease of all of it. `sessions`: how many there are on each device.
+  StatusOr<uint32_t> Choose(const std::optional<uint32_t>& named,
+                            std::span<const size_t> sessions) const;
+  // NOT_FOUND, naming the field: there is no such device.
+  Status Check(uint32_t device, const char* field) const;
+
+  // ---- Device thread.
+
+  void RemoveSession(uint64_t session);
+  // The session has used so much of the device thread's time for its input.
+  void Charge(uint64_t session, Duration time);
+  void NextSliceChanged(SessionQueue& queue);
+
+ private:
+  KernelStore kernels_;
+  std::vector<std::unique_ptr<DaemonCard>> cards_;  // by number
+  std::vector<CardResources*> resources_;           // of them
+};
+
+}  // namespace ttfd
