@@ -160,10 +160,8 @@ Status DaemonMain::Start() {
     where_ += " and " + tcp_->address() + " (TLS)";
   }
   manager_.SetStatus("booting the cards");
-  const Duration boot = milliseconds(options_.device.boot_ms) * kBootWaits;
-  manager_.ExtendTimeout(boot);
   ASSIGN_OR_RETURN(std::vector<ServedCard> cards, OpenCards());
-  manager_.ExtendTimeout(boot * cards.size());
+  manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits * cards.size());
   ASSIGN_OR_RETURN(core_, Daemon::Create(std::move(cards), SteadyClock(), CoreOptions()));
   const Status booted = Annotate(core_->Boot(), "boot");
   const bool named = ProblemOf(booted) != Problem::kNone;

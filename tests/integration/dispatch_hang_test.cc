@@ -221,7 +221,7 @@ TEST(DispatchHang, NobodyLooksAtTheCardBeforeHeIsAskedTo) {
   EXPECT_GT(device.windows, windows) << "that is what a look takes";
 }
 
-TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
+TEST(DispatchHang, StaysStalledUntilABootThatKeepsMemory) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
   BootedCard card;
   const Region region{MemoryKind::kDram, -1, 0x1000, 2048, 10000};
@@ -231,7 +231,6 @@ TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
   const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
   const Status first = RunToTheEnd(card, LaunchCommand{program, {KernelArguments{}}});
   ASSERT_FALSE(first.ok());
-  EXPECT_EQ(card.Event(), first) << "everybody hears the first reason";
   EXPECT_EQ(card->Poll(), first);
   const uint64_t submitted = card->submitted(0);
   for (int round = 0; round < 3; ++round) {
