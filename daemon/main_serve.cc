@@ -238,6 +238,7 @@ StatusOr<ServedCard> DaemonMain::ServeDevice(uint32_t number, CardOptions option
   ASSIGN_OR_RETURN(served.card, FirmwareCard::Create(device, DeviceClock(), options));
   served.behind = opened_.behind[number];
   served.set_in_use = [&device](bool in_use) { device.SetInUse(in_use); };
+  served.settle = [&device] { return device.Settle(); };
   served.read_device = [&device] { return DeviceReading{device.ReadHealth(), ReadLinks(device)}; };
   return served;
 }

@@ -26,7 +26,8 @@ CardExecutor::CardExecutor(const Parts& parts, uint32_t device, ServedCard serve
       submission_(card_, in_flight_, profiler_, parts.clocks.host, parts.options),
       watchdog_(card_.probe(), in_flight_, parts.clocks.work),
       recovery_({device, card_, in_flight_, parts.observer, parts.clocks, parts.options,
-                 parts.keep_waiting, parts.stop_is_overdue}) {}
+                 parts.keep_waiting, parts.stop_is_overdue, served_.behind.has_value(),
+                 parts.before_reset}) {}
 
 // ---- any thread
 
@@ -77,6 +78,14 @@ void CardExecutor::LookAfter() {
     for (auto& done : std::exchange(resets_, {})) done(status);
   }
   recovery_.LookAtCard();
+}
+
+void CardExecutor::NeighbourWillReset(ResetStrength strength) {
+  if (strength == ResetStrength::kChip) return recovery_.NeighbourIsReset();
+  const Status settled = served_.settle();
+  if (settled.ok()) return;
+  LogWarning("device {}: the chip it is behind is reset, and writes may be lost: {}", device_,
+             StatusMessage(settled));
 }
 
 void CardExecutor::Recover() {

@@ -35,8 +35,9 @@ class CardExecutor {
     const Timeouts& timeouts;
     const CardClocks& clocks;
     const CardExecutorOptions& options;
-    std::function<Status()> keep_waiting;   // tick of the card's waits
-    std::function<bool()> stop_is_overdue;  // nothing more is to be tried
+    std::function<Status()> keep_waiting;             // tick of the card's waits
+    std::function<bool()> stop_is_overdue;            // nothing more is to be tried
+    std::function<void(ResetStrength)> before_reset;  // called before the card is reset
   };
   // Motion of the card in the last round.
   enum class Motion {
@@ -96,6 +97,8 @@ class CardExecutor {
   void LookAfter();
   // After Run: recovers a card that has stopped, fails what is queued for one that is lost.
   void Recover();
+  // The chip that the card is behind is reset next.
+  void NeighbourWillReset(ResetStrength strength);
   void ReadIfRequested() { reading_.ReadIfRequested(); }
   // Fails what has not started, waits until `deadline` for what has, and shuts the card down. The rest then fails.
   Status Shutdown(TimePoint deadline);

@@ -37,9 +37,11 @@ DeviceThread::~DeviceThread() {
 CardExecutor& DeviceThread::Add(ServedCard card, const InFlight::Schedulers& schedulers) {
   const auto number = static_cast<uint32_t>(cards_.size());
   cards_.push_back(std::make_unique<CardExecutor>(
-      CardExecutor::Parts{requests_, observer_, timeouts_, clocks_, card_options_,
-                          [this, number] { return KeepWaiting(*cards_[number]); },
-                          [this] { return StopIsOverdue(); }},
+      CardExecutor::Parts{
+          requests_, observer_, timeouts_, clocks_, card_options_,
+          [this, number] { return KeepWaiting(*cards_[number]); },
+          [this] { return StopIsOverdue(); },
+          [this, number](ResetStrength strength) { BeforeReset(number, strength); }},
       number, std::move(card), schedulers));
   domains_.push_back(number);
   return *cards_.back();
@@ -160,6 +162,12 @@ bool DeviceThread::RunOnce() {
   for (const auto& card : cards_) card->ReadIfRequested();
   if (idle && options_.serve_debugger) idle = !options_.serve_debugger();
   return !idle;
+}
+
+void DeviceThread::BeforeReset(uint32_t device, ResetStrength strength) {
+  for (const auto& card : cards_) {
+    if (card->behind() == device) card->NeighbourWillReset(strength);
+  }
 }
 
 // No card is judged here: the one that is waited for has no turn.

@@ -75,6 +75,8 @@ class DeviceThread {
   bool StopIsOverdue() const { return requests_.StopIsOverdue(clocks_.host.Now()); }
   // Tick of the waits for `card`: handles input and runs the other cards. CANCELLED once the daemon has to stop.
   Status KeepWaiting(const CardExecutor& card);
+  // The device is about to be reset, which those behind it feel.
+  void BeforeReset(uint32_t device, ResetStrength strength);
 
   void TakeRole();
   void LeaveRole();

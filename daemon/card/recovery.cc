@@ -19,8 +19,9 @@ constexpr const char* kNoReport = "; no hang report could be kept, the daemon's 
 
 }  // namespace
 
-// Leaves in flight what the card has not completed.
+// Leaves in flight what the card has not completed. May reset a card that does not answer.
 CardStop Recovery::HaltCard() {
+  parts_.before_reset(ResetStrength::kHarts);
   CardStop stop = parts_.card.Halt(&parts_.in_flight.output());
   parts_.in_flight.Retire(parts_.clocks.device.Now());
   return stop;
@@ -84,7 +85,14 @@ HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
 
 void Recovery::RecoverIfStopped() {
   const std::optional<Stop> stop = std::exchange(stop_, std::nullopt);
-  if (stop.has_value() && CardIsThere()) Recover(stop->why, stop->place);
+  if (!stop.has_value()) return;
+  // The link to a chip may be opened again; what the chip has in memory is there then.
+  const Status present = parts_.behind_another ? parts_.card.CheckPresence() : OkStatus();
+  if (!present.ok()) {
+    Reset(fmt::format("reset because it was cut off: {}", StatusMessage(present))).IgnoreError();
+  } else if (CardIsThere()) {
+    Recover(stop->why, stop->place);
+  }
 }
 
 // Other sessions receive nothing, unless the reset took something from them; and then what happened, but not in whose
@@ -177,23 +185,25 @@ void Recovery::FailQueued(const SliceError& error) {
   }
 }
 
+Status Recovery::Boot(ResetStrength strength) {
+  parts_.before_reset(strength);
+  return parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
+}
+
 Status Recovery::FirstBoot() {
   SetState(DeviceState::kBooting, "");
-  const auto boot = [this](ResetStrength strength) {
-    return parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
-  };
-  lost_ = boot(ResetStrength::kHarts);
+  lost_ = Boot(ResetStrength::kHarts);
   const bool may_reset = parts_.card.device_info().resets_chip;
   if (!lost_.ok() && may_reset && lost_.code() != StatusCode::kCancelled) {
     LogError("device {} does not boot, its chip is reset: {}", parts_.device, StatusMessage(lost_));
-    lost_ = boot(ResetStrength::kChip);
+    lost_ = Boot(ResetStrength::kChip);
   }
   if (lost_.ok()) SetState(DeviceState::kReady, "");
   return lost_;
 }
 
 Status Recovery::TryBoot(ResetStrength strength, const std::string& why) {
-  Status booted = parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
+  Status booted = Boot(strength);
   if (booted.ok()) {
     lost_ = OkStatus();
     parts_.in_flight.CardBooted();
@@ -241,11 +251,25 @@ bool Recovery::CardIsThere() {
   return present.ok();
 }
 
-// Once a second. A card that was lost is looked for until it is back.
+void Recovery::NeighbourIsReset() {
+  if (lost_.ok()) {
+    stop_.reset();
+    GiveCardUp(StatusCode::kUnavailable, "the chip through which the card is reached is reset");
+  }
+}
+
 void Recovery::LookAtCard() {
-  constexpr char kBack[] = "the card was lost, and its driver serves it again";
-  if (parts_.clocks.host.Now() < next_look_) return;
-  next_look_ = parts_.clocks.host.Now() + std::chrono::seconds(1);
+  constexpr uint32_t kMostPart = 16;  // of the time
+  const TimePoint began = parts_.clocks.host.Now();
+  if (began < next_look_) return;
+  LookNow();
+  const TimePoint now = parts_.clocks.host.Now();
+  next_look_ = now + std::max<Duration>(std::chrono::seconds(1), (now - began) * kMostPart);
+}
+
+// A card that was lost is looked for until it is back.
+void Recovery::LookNow() {
+  constexpr char kBack[] = "the card was lost, and is there again";
   if (lost_.ok()) {
     CardIsThere();
     return;

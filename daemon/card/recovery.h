@@ -31,6 +31,9 @@ class Recovery {
     const CardExecutorOptions& options;
     std::function<Status()> keep_waiting;   // tick of the card's waits
     std::function<bool()> stop_is_overdue;  // nothing more is to be tried
+    bool
+        behind_another;  // the card is reached through a link of another, and may be cut off from the host
+    std::function<void(ResetStrength)> before_reset;  // called before the card is reset
   };
   explicit Recovery(Parts parts) : parts_(std::move(parts)) {}
 
@@ -47,8 +50,11 @@ class Recovery {
   void RecoverIfStopped();
   // The administrator's reset. "reset by the administrator"
   Status Reset(const std::string& why);
-  // Once a second: is the card still there, or there again? Call before `next_look`.
+  // Once a second: is the card still there, or there again? Call before `next_look`. Where a look takes long, less
+  // often.
   void LookAtCard();
+  // The chip that the card is reached through loses its state: the card is lost until it is found again.
+  void NeighbourIsReset();
   TimePoint next_look() const { return next_look_; }
 
   // Everything that has not started, when there is no card to run it.
@@ -71,7 +77,9 @@ class Recovery {
   void FailOffender(SubmittedSlice& entry, const SliceError& error);
   HardwareQueue* SuspectRefused(const std::optional<StopPlace>& place);
   Status BootAgain(const std::string& why);
+  Status Boot(ResetStrength strength);
   Status TryBoot(ResetStrength strength, const std::string& why);
+  void LookNow();
   // Fails everything in flight, and ends every session.
   void GiveCardUp(StatusCode code, const std::string& text);
   void SetState(DeviceState state, const std::string& why) {

@@ -15,9 +15,11 @@ struct ServedCard {
   std::unique_ptr<Card> card;
   // Device through whose link the card is reached; none: it has a port. It is served before this one.
   std::optional<uint32_t> behind = {};
-  // Both are called on the device thread.
+  // All are called on the device thread.
   // There are sessions from now on, or none (Device::SetInUse).
   std::function<void(bool in_use)> set_in_use = [](bool) {};
+  // Device::Settle, before the chip that the card is behind is reset.
+  std::function<Status()> settle = [] { return OkStatus(); };
   std::function<DeviceReading()> read_device = [] { return DeviceReading{}; };
 };
 

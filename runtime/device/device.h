@@ -125,6 +125,9 @@ class Device {
   virtual Status ResetChip(Clock& /*clock*/, Tick /*tick*/) {
     return Error(StatusCode::kUnimplemented, "this backend resets no chip");
   }
+  // Waits until every write so far has taken effect. A chip that is reached through another loses what is still on its
+  // way when that is reset.
+  virtual Status Settle() { return OkStatus(); }
   // Calls of Reset and ResetChip so far, those that failed among them. After one nothing is known of the chip's
   // registers.
   virtual uint64_t resets() const { return 0; }

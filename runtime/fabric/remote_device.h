@@ -30,6 +30,7 @@ class RemoteDevice final : public Device {
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   // Also opens the link again.
   Status Reset() override;
+  Status Settle() override { return link_->Confirm(); }
   uint64_t resets() const override { return resets_; }
   Status CheckPresence() override;
   // The neighbour's.

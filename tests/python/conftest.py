@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from typing import Sequence
 
 import pytest
 
@@ -37,19 +38,19 @@ if os.access(MEMORY, os.W_OK | os.X_OK) and not os.statvfs(MEMORY).f_flag & os.S
 
 
 class Daemon:
-    """The real daemon on the embedded device."""
+    """The real daemon on the embedded device, or on several."""
 
-    def __init__(self, device: str = "sim", config: str = "# defaults\n", program: pathlib.Path = BUILD / "daemon/ttfd") -> None:
+    def __init__(self, device: str | Sequence[str] = "sim", config: str = "# defaults\n", program: pathlib.Path = BUILD / "daemon/ttfd") -> None:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_pytest_"))
         self.address = f"unix:{self.folder}/ttfd.sock"
         file = self.folder / "ttfd.toml"
         file.write_text(config)
         more = os.environ.get("TTFD_TEST_SIM")  # see tests/support/test_device_text.h
-        if more:
-            device += f"{',' if ':' in device else ':'}{more}"
+        devices = [device] if isinstance(device, str) else device
+        words = [f"--device={one}{',' if ':' in one else ':'}{more}" if more else f"--device={one}" for one in devices]
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(
-                [program, "--config", file, "--socket", self.folder / "ttfd.sock", "--device", device],
+                [program, "--config", file, "--socket", self.folder / "ttfd.sock", *words],
                 stdout=log, stderr=log, env=dict(os.environ, XDG_STATE_HOME=str(self.folder)))  # hang reports
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.ctl("health").returncode != 0:

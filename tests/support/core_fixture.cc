@@ -237,6 +237,7 @@ void CoreTest::Create() {
     served.emplace_back().card = std::move(fake);
     served.back().set_in_use = set_in_use;
   }
+  change_served(&served);
   card = cards.front();
   if (!options.load_kernel) options.load_kernel = LoadFakeKernel;
   if (!options.process_ended) options.process_ended = [](uint32_t) { return false; };

@@ -149,6 +149,7 @@ class CoreTest : public ::testing::Test {
   Clock* core_clock = &clock;
   std::function<void(bool)> set_in_use = [](bool) {};
   size_t card_count = 1;
+  std::function<void(std::vector<ServedCard>*)> change_served = [](std::vector<ServedCard>*) {};
   std::vector<FakeCard*> cards;  // by device
   FakeCard* card = nullptr;      // the first
   std::unique_ptr<Daemon> core;

@@ -273,6 +273,74 @@ TEST_F(DaemonCardsTest, WithoutACardThatBootsThereIsNoDaemon) {
   EXPECT_EQ(core->Boot().code(), StatusCode::kDeadlineExceeded);
 }
 
+// ---- a chip behind another
+
+class CardBehind : public DaemonCardsTest {
+ protected:
+  CardBehind() {
+    change_served = [this](std::vector<ServedCard>* served) {
+      (*served)[1].behind = 0;
+      (*served)[1].settle = [this] {
+        steps.emplace_back("settle");
+        return OkStatus();
+      };
+    };
+  }
+  void StartWith(bool resets_chip) {
+    behaviour.resets_chip = resets_chip;
+    Start();
+    cards[0]->on_boot = [this] { steps.emplace_back("boot"); };
+    steps.clear();
+  }
+
+  std::vector<std::string> steps;
+};
+
+TEST_F(CardBehind, ItsWritesTakeEffectBeforeTheOtherIsReset) {
+  StartWith(false);
+  const auto behind = On(1);
+  bool done = false;
+  ASSERT_TRUE(
+      core->admin().ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
+  RunAll();
+  EXPECT_TRUE(done);
+  EXPECT_THAT(steps, ElementsAre("settle", "settle", "boot")) << "before it is halted and booted";
+  ExpectServed(*behind);
+  EXPECT_EQ(cards[1]->boots, 1);
+}
+
+TEST_F(CardBehind, AResetOfTheOthersChipEndsItsSessions) {
+  StartWith(true);
+  const auto behind = On(1);
+  cards[0]->failing_boots = 1;  // the reset of the chip follows
+  ASSERT_TRUE(core->admin().ResetDevice(0, [](const Status&) {}).ok());
+  core->RunOnce();
+  EXPECT_THAT(std::string(StatusMessage(EndOf(behind.get()))), HasSubstr("is reset"));
+  EXPECT_EQ(StateOfDevice(1), DeviceState::kFailed);
+}
+
+// A link that failed may be opened again: what is in flight fails, what lies in memory stays.
+TEST_F(CardBehind, IsBootedAgainWhenItWasCutOff) {
+  StartWith(false);
+  const auto behind = On(1);
+  cards[1]->hold = true;
+  const uint64_t lost = behind->Send(Launch(3));
+  core->RunOnce();
+  cards[1]->presence = Error(StatusCode::kUnavailable, "no answer over 0.0");
+  cards[1]->next_poll = cards[1]->presence;
+  cards[1]->on_boot = [this] { cards[1]->presence = OkStatus(); };
+  core->RunOnce();
+  cards[1]->hold = false;
+  RunAll();
+  behind->Take();
+  const ErrorReply error = behind->ErrorOf(lost);
+  EXPECT_EQ(error.reason, "DEVICE_RESET");
+  EXPECT_THAT(error.message, HasSubstr("no answer over 0.0"));
+  EXPECT_EQ(StateOfDevice(1), DeviceState::kReady);
+  Status status;
+  EXPECT_FALSE(behind->Ended(&status)) << StatusMessage(status);
+}
+
 // ---- cards whose kernels wait for each other
 
 struct StalledCase {
