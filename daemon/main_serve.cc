@@ -160,8 +160,10 @@ Status DaemonMain::Start() {
     where_ += " and " + tcp_->address() + " (TLS)";
   }
   manager_.SetStatus("booting the cards");
+  const Duration boot = milliseconds(options_.device.boot_ms) * kBootWaits;
+  manager_.ExtendTimeout(boot);
   ASSIGN_OR_RETURN(std::vector<ServedCard> cards, OpenCards());
-  manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits * cards.size());
+  manager_.ExtendTimeout(boot * cards.size());
   ASSIGN_OR_RETURN(core_, Daemon::Create(std::move(cards), SteadyClock(), CoreOptions()));
   const Status booted = Annotate(core_->Boot(), "boot");
   const bool named = ProblemOf(booted) != Problem::kNone;
@@ -392,7 +394,8 @@ Status DaemonMain::Stop() {
   if (debugging_.server != nullptr) debugging_.server->Close();
   manager_.Stopping("waiting for sessions to end");
   const Duration card = milliseconds(options_.card_ms);
-  manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + card + kLastSteps);
+  manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + card +
+                         kLastSteps * (1 + opened_.devices.size()));
   rpc_->SetServing(false);
   const bool patient = Drain();
   if (!patient) core_->DrainForShutdown(0, [](const ProgressReply&) {});

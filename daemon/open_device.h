@@ -29,7 +29,7 @@ struct DeviceChoice {
 // PCI bus, whose opening says why it has no node; without one, the device model. Any other text is its own choice.
 DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files);
 
-inline constexpr size_t kMostDevices = 32;
+inline constexpr size_t kMostDevices = 64;
 
 // Devices of a daemon: those with ports in the order of the texts, then the chips behind links of these.
 struct OpenedDevices {

@@ -291,6 +291,7 @@ void AddEverything(CLI::App* app, Parsed* parsed) {
          },
          "card of the command, by its index; else TTFD_DEVICE, else the daemon chooses, and reset "
          "and profile take 0")
+      ->envname("TTFD_DEVICE")
       ->option_text("INDEX");
   app->add_flag("--json", parsed->common.json, "print JSON instead of tables");
   app->add_option("--timeout", parsed->common.timeout_s, "how long to wait for the daemon")

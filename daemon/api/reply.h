@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -80,9 +81,9 @@ struct WelcomeReply {
   uint32_t revision = 1;
   std::string daemon_version;
   uint64_t session = 0;
-  std::string token;  // random bytes
-  std::vector<DeviceReply> devices;
-  uint32_t device = 0;  // of queues that name none
+  std::string token;                                        // random bytes
+  std::shared_ptr<const std::vector<DeviceReply>> devices;  // of all sessions
+  uint32_t device = 0;                                      // of queues that name none
   SessionLimits limits;
   uint64_t window_bytes = 0;  // what the client may have sent in total
 };

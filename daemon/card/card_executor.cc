@@ -39,7 +39,7 @@ void CardExecutor::RequestReset(std::function<void(const Status&)> done) {
 
 void CardExecutor::RequestProfile(Profiler::Request request) {
   parts_.requests.Add([this, request = std::move(request)](const Status& stopped) {
-    stopped.ok() ? StartProfile(request) : request.done(stopped);
+    stopped.ok() ? profiles_.push_back(request) : request.done(stopped);
   });
 }
 
@@ -73,6 +73,7 @@ CardReading CardExecutor::ReadCard() {
 }
 
 void CardExecutor::LookAfter() {
+  for (const Profiler::Request& request : std::exchange(profiles_, {})) StartProfile(request);
   if (!resets_.empty()) {
     const Status status = recovery_.Reset("reset by the administrator");
     for (auto& done : std::exchange(resets_, {})) done(status);
@@ -96,13 +97,15 @@ void CardExecutor::Recover() {
   profiler_.Check();
 }
 
+bool CardExecutor::idle() const {
+  const HardwareQueues& queues = in_flight_.queues();
+  return std::all_of(queues.begin(), queues.end(),
+                     [](const HardwareQueue& queue) { return queue.idle(); });
+}
+
 bool CardExecutor::ShowQueues() {
-  bool idle = true;
-  for (HardwareQueue& queue : in_flight_.queues()) {
-    idle = idle && queue.idle();
-    queue.ShowDepths();
-  }
-  return idle;
+  for (HardwareQueue& queue : in_flight_.queues()) queue.ShowDepths();
+  return idle();
 }
 
 void CardExecutor::Run(absl::FunctionRef<bool()> interrupted) {
@@ -140,6 +143,9 @@ Status CardExecutor::SubmitAndPoll(absl::FunctionRef<bool()> interrupted,
 Status CardExecutor::Shutdown(TimePoint deadline) {
   const SliceError stopped = ResetError("the daemon has stopped");
   profiler_.End();
+  const Status unavailable = Error(StatusCode::kUnavailable, "{}", stopped.message);
+  for (const Profiler::Request& request : std::exchange(profiles_, {})) request.done(unavailable);
+  for (const auto& done : std::exchange(resets_, {})) done(unavailable);
   recovery_.FailQueued(stopped);
   // The shutdown drains: reads in flight may still be delivered, so their slices live until it is over.
   const Duration left = std::max(deadline - parts_.clocks.host.Now(), kLastDrain);

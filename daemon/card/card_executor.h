@@ -82,18 +82,23 @@ class CardExecutor {
   void SetHanging() { recovery_.SetStopped(NothingMoves(), std::nullopt); }
   // Answers requests whose time has come.
   void CheckQuiet() { in_flight_.CheckQuiet(); }
-  // Publishes the depths of its queues; returns whether they are empty.
+  bool idle() const;
+  // Publishes the depths of its queues; returns idle().
   bool ShowQueues();
   bool TakeNews() { return in_flight_.TakeNews(); }
-  // Neither lost nor stopped.
-  bool runs() const { return recovery_.CardRuns(); }
+  // It waits for Recover.
+  bool stopped() const { return recovery_.stopped(); }
+  // It continues in rounds of this thread alone.
+  bool needs_rounds() const {
+    return !device_info().runs_by_itself && motion_ != Motion::kStalled && !idle();
+  }
   bool profiling() const { return profiler_.active(); }
   // When LookAfter is to be called at the latest.
   TimePoint next_look() const { return recovery_.next_look(); }
 
   // ---- Device thread.
 
-  // Before Run in a round: carries out resets, and looks once a second whether the card is there.
+  // Before Run in a round: carries out what was requested, and looks once a second whether the card is there.
   void LookAfter();
   // After Run: recovers a card that has stopped, fails what is queued for one that is lost.
   void Recover();
@@ -121,7 +126,9 @@ class CardExecutor {
   QueueWatchdog watchdog_;
   Recovery recovery_;
   Motion motion_ = Motion::kIdle;
-  std::vector<std::function<void(const Status&)>> resets_;  // requested
+  // Requested, and not begun.
+  std::vector<std::function<void(const Status&)>> resets_;
+  std::vector<Profiler::Request> profiles_;
 };
 
 }  // namespace ttfd

@@ -1,6 +1,7 @@
 // One round of the device thread: take requests, run each card, judge those that are stalled, recover.
 #include "daemon/card/device_thread.h"
 
+#include <set>
 #include <utility>
 
 #include "runtime/base/log.h"
@@ -43,7 +44,7 @@ CardExecutor& DeviceThread::Add(ServedCard card, const InFlight::Schedulers& sch
           [this] { return StopIsOverdue(); },
           [this, number](ResetStrength strength) { BeforeReset(number, strength); }},
       number, std::move(card), schedulers));
-  domains_.push_back(number);
+  domains_.push_back(next_domain_++);
   return *cards_.back();
 }
 
@@ -75,7 +76,16 @@ void DeviceThread::SetInUse(bool in_use) {
 // ---- the holder of the role
 
 void DeviceThread::SetLinked(std::span<const uint32_t> devices, bool linked) {
-  for (const uint32_t device : devices) domains_[device] = linked ? devices.front() : device;
+  if (!linked) {
+    for (const uint32_t device : devices) domains_[device] = next_domain_++;
+    return;
+  }
+  std::set<uint32_t> joined;
+  for (const uint32_t device : devices) joined.insert(domains_[device]);
+  for (uint32_t& domain : domains_) {
+    if (joined.contains(domain)) domain = next_domain_;
+  }
+  ++next_domain_;
 }
 
 // With several cards at work each has the thread for a short time.
@@ -136,10 +146,10 @@ void DeviceThread::RunBorrowed() {
     JudgeStalled();
     for (const auto& card : cards_) card->CheckQuiet();
     more = !EndRound(had_input);
-  } while (more && EveryCard(&CardExecutor::runs) && clocks_.host.Now() < until);
-  const bool all_run = EveryCard(&CardExecutor::runs);
+  } while (more && !AnyCard(&CardExecutor::stopped) && clocks_.host.Now() < until);
+  const bool stopped = AnyCard(&CardExecutor::stopped);
   LeaveRole();
-  requests_.Return(more || !all_run, NextDue());
+  requests_.Return(more || stopped, NextDue());
 }
 
 // ---- device thread
@@ -174,11 +184,13 @@ void DeviceThread::BeforeReset(uint32_t device, ResetStrength strength) {
 Status DeviceThread::KeepWaiting(const CardExecutor& card) {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
   bool news = observer_.HandleInput();
+  HandleRequests();
   RunCards(TimePoint::max(), &card);
   for (const auto& other : cards_) {
     other->CheckQuiet();
     other->ShowQueues();
     news |= other->TakeNews();
+    if (other.get() != &card) other->ReadIfRequested();
   }
   news |= observer_.Publish(/*all=*/true);
   if (news && options_.on_round_end) options_.on_round_end(/*idle=*/false);
@@ -214,19 +226,15 @@ void DeviceThread::ThreadMain() {
 }
 
 void DeviceThread::Pause(bool more) {
-  const bool by_themselves = std::all_of(cards_.begin(), cards_.end(), [](const auto& card) {
-    return card->device_info().runs_by_itself;
-  });
-  if (more && !by_themselves) return;  // the next round lets it run
+  if (more && AnyCard(&CardExecutor::needs_rounds)) return;
   const TimePoint now = clocks_.host.Now();
   const Duration pause = backoff_.Next(now);
   if (pause == Duration::zero()) return;
-  const bool profiling =
-      std::any_of(cards_.begin(), cards_.end(), [](const auto& card) { return card->profiling(); });
+  const bool profiling = AnyCard(&CardExecutor::profiling);
   const TimePoint tick = now + (profiling ? kProfileTick : options_.idle_tick);
   const TimePoint until = more ? now + pause : std::min(tick, NextDue());
   const bool lend =
-      !more && !profiling && !options_.serve_debugger && EveryCard(&CardExecutor::runs);
+      !more && !profiling && !options_.serve_debugger && !AnyCard(&CardExecutor::stopped);
   LeaveRole();
   requests_.Sleep(until, more, lend);
   TakeRole();

@@ -61,7 +61,8 @@ class DeviceThread {
 
   // ---- The holder of the role of the device thread.
 
-  // Kernels of these cards may wait for each other from now on (`linked`), or only for those of their own card. A
+  // Kernels of these cards, and of those linked with any of them, may wait for each other from now on (`linked`), or
+  // those of each of these cards only for those of the same. A
   // stalled card hangs if all cards that it may wait for are stalled too. Where one of these has nothing to do, its
   // kernels may still come: timeouts alone end the wait.
   void SetLinked(std::span<const uint32_t> devices, bool linked);
@@ -84,8 +85,8 @@ class DeviceThread {
   void RunCards(TimePoint until, const CardExecutor* waited_for);
   // After a round of all cards.
   void JudgeStalled();
-  bool EveryCard(bool (CardExecutor::*is)() const) const {
-    return std::all_of(cards_.begin(), cards_.end(),
+  bool AnyCard(bool (CardExecutor::*is)() const) const {
+    return std::any_of(cards_.begin(), cards_.end(),
                        [is](const auto& card) { return (*card.*is)(); });
   }
   // Publishes what the round did; returns whether there is nothing more to do.
@@ -112,7 +113,8 @@ class DeviceThread {
   // The holder of the role only.
   Cards cards_;                    // constant once booted
   std::vector<uint32_t> domains_;  // by card: those of one domain may wait for each other
-  Backoff backoff_;                // of rounds in which nothing happens
+  uint32_t next_domain_ = 0;
+  Backoff backoff_;  // of rounds in which nothing happens
 
   std::thread thread_;
 };

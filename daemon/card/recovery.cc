@@ -187,7 +187,10 @@ void Recovery::FailQueued(const SliceError& error) {
 
 Status Recovery::Boot(ResetStrength strength) {
   parts_.before_reset(strength);
-  return parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
+  const Status booted = parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
+  booted_ |= booted.ok();
+  look_for_ &= !booted.ok();
+  return booted;
 }
 
 Status Recovery::FirstBoot() {
@@ -252,10 +255,10 @@ bool Recovery::CardIsThere() {
 }
 
 void Recovery::NeighbourIsReset() {
-  if (lost_.ok()) {
-    stop_.reset();
-    GiveCardUp(StatusCode::kUnavailable, "the chip through which the card is reached is reset");
-  }
+  if (!booted_ || !lost_.ok()) return;
+  stop_.reset();
+  GiveCardUp(StatusCode::kUnavailable, "the chip through which the card is reached is reset");
+  look_for_ = true;
 }
 
 void Recovery::LookAtCard() {
@@ -264,7 +267,8 @@ void Recovery::LookAtCard() {
   if (began < next_look_) return;
   LookNow();
   const TimePoint now = parts_.clocks.host.Now();
-  next_look_ = now + std::max<Duration>(std::chrono::seconds(1), (now - began) * kMostPart);
+  const Duration rest = lost_.ok() ? Duration::zero() : (now - began) * kMostPart;
+  next_look_ = now + std::max<Duration>(std::chrono::seconds(1), rest);
 }
 
 // A card that was lost is looked for until it is back.
@@ -274,7 +278,7 @@ void Recovery::LookNow() {
     CardIsThere();
     return;
   }
-  if (parts_.card.CheckPresence().ok()) return;
+  if (!look_for_ && parts_.card.CheckPresence().ok()) return;
   if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
     parts_.in_flight.stats().AddReset();
     LogInfo("device {} is back, and works", parts_.device);

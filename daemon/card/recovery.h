@@ -45,13 +45,14 @@ class Recovery {
   void SetStopped(const Status& why, const std::optional<StopPlace>& place) {
     stop_ = {why, place};
   }
+  bool stopped() const { return stop_.has_value(); }
   // Neither lost nor stopped.
   bool CardRuns() const { return lost_.ok() && !stop_.has_value(); }
   void RecoverIfStopped();
   // The administrator's reset. "reset by the administrator"
   Status Reset(const std::string& why);
-  // Once a second: is the card still there, or there again? Call before `next_look`. Where a look takes long, less
-  // often.
+  // Checks once a second whether the card is still there, or there again; less often where that takes long. Call before
+  // `next_look`.
   void LookAtCard();
   // The chip that the card is reached through loses its state: the card is lost until it is found again.
   void NeighbourIsReset();
@@ -88,6 +89,8 @@ class Recovery {
 
   const Parts parts_;
   Status lost_;
+  bool booted_ = false;    // once, at least
+  bool look_for_ = false;  // it is lost, and may be found again though it is there
   std::optional<Stop> stop_;
   TimePoint next_look_;
   uint32_t boots_tried_ = 0;  // of the last recovery

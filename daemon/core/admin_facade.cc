@@ -22,14 +22,14 @@ Status NoSuchSession(uint64_t session) {
 
 DevicesReply AdminFacade::ListDevices() {
   DevicesReply reply{{}, parts_.sessions.limits()};
-  if (parts_.booted) reply.devices = parts_.cards.Devices();
+  if (parts_.booted) reply.devices = *parts_.cards.devices();
   return reply;
 }
 
-DeviceStatusReply AdminFacade::StatusOf(DeviceReply device) {
+DeviceStatusReply AdminFacade::StatusOf(const DeviceReply& device) {
   DaemonCard& card = parts_.cards.at(device.index);
   DeviceStatusReply status;
-  status.device = std::move(device);
+  status.device = device;
   status.stats = card.executor->stats();
   status.state = card.health.state();
   status.last_error = card.health.LastError(status.stats.launches);
@@ -55,8 +55,8 @@ DaemonState AdminFacade::StateOf(const std::vector<DeviceStatusReply>& devices) 
 StatusReply AdminFacade::GetStatus() {
   StatusReply status;
   status.daemon = parts_.identity;
-  for (DeviceReply& device : parts_.cards.Devices()) {
-    status.devices.push_back(StatusOf(std::move(device)));
+  for (const DeviceReply& device : *parts_.cards.devices()) {
+    status.devices.push_back(StatusOf(device));
   }
   status.state = StateOf(status.devices);
   status.uptime_ms = static_cast<uint64_t>(

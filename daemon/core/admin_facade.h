@@ -57,7 +57,7 @@ class AdminFacade final : public Admin {
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
 
  private:
-  DeviceStatusReply StatusOf(DeviceReply device);
+  DeviceStatusReply StatusOf(const DeviceReply& device);
   DaemonState StateOf(const std::vector<DeviceStatusReply>& devices) const;
 
   const Parts parts_;

@@ -59,9 +59,7 @@ Daemon::Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions option
               WithHangs(options_.card, hangs_.keeper())),
       admin_({options_.identity, sessions_, leases_, drain_, cards_, hangs_, booted_, clock,
               options_.scheduler.quantum}) {
-  for (ServedCard& card : cards) {
-    cards_.Add(std::move(card), options_.scheduler, options_.kernel_times, thread_);
-  }
+  cards_.Add(std::move(cards), options_.scheduler, options_.kernel_times, thread_);
 }
 
 Sessions::Parts Daemon::MakeSessionParts() {
@@ -109,8 +107,8 @@ StatusOr<std::shared_ptr<SessionPort>> Daemon::Open(const PeerIdentity& peer,
                                                     std::shared_ptr<SessionTransport> transport) {
   if (!booted_) return Error(StatusCode::kUnavailable, "no card has booted yet");
   const auto place = [&](const SessionClient& who,
-                         std::span<const size_t> sessions) -> StatusOr<SessionLease> {
-    ASSIGN_OR_RETURN(const uint32_t device, cards_.Choose(hello.device, sessions));
+                         std::span<const DeviceLoad> loads) -> StatusOr<SessionLease> {
+    ASSIGN_OR_RETURN(const uint32_t device, cards_.Choose(hello.device, loads));
     return leases_.Request(hello, who, device);
   };
   return sessions_.Open(peer, hello, cards_, output, std::move(transport), place);

@@ -2,6 +2,7 @@
 #include "daemon/core/daemon_cards.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "daemon/api/errors.h"
@@ -19,24 +20,19 @@ DaemonCard::DaemonCard(uint32_t device, const Card& card, KernelStore& kernels,
                  card.kernel_bounds()},
                 kernels} {}
 
-void DaemonCards::Add(ServedCard card, SchedulerOptions options, const KernelTimes& times,
-                      DeviceThread& thread) {
-  options.workers = card.card->geometry().worker_count();
-  cards_.push_back(std::make_unique<DaemonCard>(static_cast<uint32_t>(cards_.size()), *card.card,
-                                                kernels_, times, options));
-  DaemonCard& added = *cards_.back();
-  resources_.push_back(&added.resources);
-  added.executor = &thread.Add(std::move(card), {&added.schedulers[0], &added.schedulers[1]});
-}
-
-std::vector<DeviceReply> DaemonCards::Devices() const {
+void DaemonCards::Add(std::vector<ServedCard> cards, SchedulerOptions options,
+                      const KernelTimes& times, DeviceThread& thread) {
   std::vector<DeviceReply> devices;
-  for (const auto& card : cards_) {
-    const CardExecutor& executor = *card->executor;
-    devices.push_back({executor.device(), executor.device_info(), card->resources.description,
-                       executor.behind()});
+  for (ServedCard& card : cards) {
+    const auto number = static_cast<uint32_t>(cards_.size());
+    options.workers = card.card->geometry().worker_count();
+    cards_.push_back(std::make_unique<DaemonCard>(number, *card.card, kernels_, times, options));
+    DaemonCard& added = *cards_.back();
+    resources_.push_back(&added.resources);
+    devices.push_back({number, card.card->device_info(), card.card->description(), card.behind});
+    added.executor = &thread.Add(std::move(card), {&added.schedulers[0], &added.schedulers[1]});
   }
-  return devices;
+  devices_ = std::make_shared<const std::vector<DeviceReply>>(std::move(devices));
 }
 
 Status DaemonCards::Check(uint32_t device, const char* field) const {
@@ -44,7 +40,7 @@ Status DaemonCards::Check(uint32_t device, const char* field) const {
 }
 
 StatusOr<uint32_t> DaemonCards::Choose(const std::optional<uint32_t>& named,
-                                       std::span<const size_t> sessions) const {
+                                       std::span<const DeviceLoad> loads) const {
   const auto failure = [](const DaemonCard& card) {
     if (card.health.state() != DeviceState::kFailed) return OkStatus();
     return DeviceResetStatus(card.health.LastError(card.executor->stats().launches));
@@ -54,15 +50,17 @@ StatusOr<uint32_t> DaemonCards::Choose(const std::optional<uint32_t>& named,
     RETURN_IF_ERROR(failure(*cards_[*named]));
     return *named;
   }
-  using Load = std::pair<bool, size_t>;  // leased as a whole; sessions
-  std::optional<std::pair<Load, uint32_t>> best;
+  // Whether it is repaired, or leased as a whole; users; sessions; number.
+  std::optional<std::tuple<bool, bool, size_t, size_t, uint32_t>> best;
   for (uint32_t device = 0; device < size(); ++device) {
-    if (!failure(*cards_[device]).ok()) continue;
-    const std::pair<Load, uint32_t> one{{cards_[device]->gate.whole(), sessions[device]}, device};
+    const DaemonCard& card = *cards_[device];
+    if (!failure(card).ok()) continue;
+    const std::tuple one{card.health.state() != DeviceState::kReady, card.gate.whole(),
+                         loads[device].other_users.size(), loads[device].own, device};
     best = best.has_value() ? std::min(*best, one) : one;
   }
   if (!best.has_value()) return failure(*cards_.front());
-  return best->second;
+  return std::get<4>(*best);
 }
 
 void DaemonCards::RemoveSession(uint64_t session) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,14 +32,20 @@ struct DaemonCard {
   CardExecutor* executor = nullptr;  // of the device thread
 };
 
+// Sessions on a device, as those of a user who opens another see them. A user who opens many does not keep others off.
+struct DeviceLoad {
+  std::set<uint32_t> other_users;
+  size_t own = 0;  // sessions
+};
+
 // Constant once the daemon is made, but for what is thread-safe by itself or belongs to the device thread.
 class DaemonCards {
  public:
   DaemonCards(uint64_t kernel_store_bytes, KernelLoader loader)
       : kernels_(kernel_store_bytes, std::move(loader)) {}
 
-  // Adds a card, and has `thread` run it; it outlives the device thread.
-  void Add(ServedCard card, SchedulerOptions options, const KernelTimes& times,
+  // Has `thread` run the cards; this outlives the thread. Once.
+  void Add(std::vector<ServedCard> cards, SchedulerOptions options, const KernelTimes& times,
            DeviceThread& thread);
 
   size_t size() const { return cards_.size(); }
@@ -46,11 +53,11 @@ class DaemonCards {
   const std::vector<std::unique_ptr<DaemonCard>>& all() const { return cards_; }
   std::span<CardResources* const> resources() const { return resources_; }
   // Descriptions for clients.
-  std::vector<DeviceReply> Devices() const;
-  // The device of a new session: the one that it names, else that with the fewest sessions of those that work, where
-  // there is one without a lease of all of it. `sessions`: how many there are on each device.
+  const std::shared_ptr<const std::vector<DeviceReply>>& devices() const { return devices_; }
+  // The device of a new session: the one that it names, else that with the least load. One that works and is not leased
+  // as a whole comes first.
   StatusOr<uint32_t> Choose(const std::optional<uint32_t>& named,
-                            std::span<const size_t> sessions) const;
+                            std::span<const DeviceLoad> loads) const;
   // NOT_FOUND, naming the field: there is no such device.
   Status Check(uint32_t device, const char* field) const;
 
@@ -65,6 +72,7 @@ class DaemonCards {
   KernelStore kernels_;
   std::vector<std::unique_ptr<DaemonCard>> cards_;  // by number
   std::vector<CardResources*> resources_;           // of them
+  std::shared_ptr<const std::vector<DeviceReply>> devices_;
 };
 
 }  // namespace ttfd

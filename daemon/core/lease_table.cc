@@ -2,6 +2,7 @@
 #include "daemon/core/lease_table.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "daemon/api/status_reason.h"
@@ -221,9 +222,10 @@ std::vector<LeaseTable::Held> LeaseTable::held() const {
   return held;
 }
 
-bool LeaseTable::settled() const {
-  return std::none_of(leases_.begin(), leases_.end(),
-                      [](const Lease& lease) { return lease.state == State::kGranting; });
+bool LeaseTable::settled(uint32_t device) const {
+  return std::none_of(leases_.begin(), leases_.end(), [device](const Lease& lease) {
+    return lease.state == State::kGranting && lease.part.device == device;
+  });
 }
 
 // A lease held for longer than usual is expected to last for the usual time once more.
@@ -246,15 +248,15 @@ std::vector<LeaseTable::Forecast> LeaseTable::Forecasts(TimePoint now) const {
       typical_ns_ == 0 ? kFirstGuess : Duration(static_cast<Duration::rep>(typical_ns_));
   if (options_.longest != Duration::zero()) typical = std::min(typical, options_.longest);
   std::vector<Forecast> forecasts;
-  std::vector<Duration> ends;  // from now
-  uint32_t position = 0;
+  std::vector<Duration> ends;              // from now
+  std::map<uint32_t, uint32_t> positions;  // by device
   for (const Lease& lease : leases_) {
     Forecast& forecast = forecasts.emplace_back();
     if (lease.has_tiles()) {
       ends.push_back(ExpectedLeft(lease, now));
       continue;
     }
-    forecast.position = ++position;
+    forecast.position = ++positions[lease.part.device];
     const auto blocks = [&](const Lease& other) {
       return (other.has_tiles() || other.id < lease.id) && other.id != lease.id &&
              Conflict(other.part, lease.part);

@@ -88,8 +88,8 @@ class LeaseTable {
   std::vector<uint64_t> SessionsOf(uint64_t lease) const;
   uint64_t CountOf(uint32_t uid) const;  // held and waited for
   bool empty() const { return leases_.empty(); }
-  // Nothing of others runs on the tiles of any lease: none is about to be granted.
-  bool settled() const;
+  // Nothing of others runs on the tiles of any lease of the device: none is about to be granted.
+  bool settled(uint32_t device) const;
 
  private:
   using State = LeaseState;

@@ -130,21 +130,16 @@ void Leases::AddNotice(const std::shared_ptr<Session>& session, LeaseWaitReply w
 
 Leases::WaitNotices Leases::CheckBlockedSessions(TimePoint now) {
   WaitNotices notices;
-  bool settled = false;
-  {
-    MutexLock lock(&mu_);
-    settled = table_.settled();
-  }
   for (const std::shared_ptr<Session>& session : parts_.sessions.All()) {
     if (session->lease() != 0) continue;
     LeaseWaitReply wait;
     for (const auto& card : parts_.cards.all()) {
+      if (!card->gate.closed() || !wait.holders.none()) continue;
       const uint32_t device = card->resources.device;
-      const std::optional<TileSet> needed =
-          BlockedByLeases(session->queues().all(), device, card->gate, settled);
-      if (!needed || !wait.holders.none()) continue;
       MutexLock lock(&mu_);
-      wait = table_.BlockingLease(/*lease=*/0, {*needed, device}, now);
+      const std::optional<TileSet> needed =
+          BlockedByLeases(session->queues().all(), device, card->gate, table_.settled(device));
+      if (needed) wait = table_.BlockingLease(/*lease=*/0, {*needed, device}, now);
     }
     MutexLock lock(&mu_);
     if (wait.holders.none()) {

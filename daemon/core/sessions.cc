@@ -44,7 +44,7 @@ StatusOr<std::shared_ptr<SessionPort>> Sessions::Open(
   welcome.revision = kApiRevision;
   welcome.daemon_version = options_.identity.version;
   welcome.token = options_.random_bytes(kTokenBytes);
-  welcome.devices = cards.Devices();
+  welcome.devices = cards.devices();
   welcome.limits = options_.limits;
   std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
   std::shared_ptr<Session> session;
@@ -52,11 +52,13 @@ StatusOr<std::shared_ptr<SessionPort>> Sessions::Open(
     MutexLock lock(&mu_);
     RETURN_IF_ERROR(CheckAdmission(peer));
     welcome.session = next_id_++;
-    std::vector<size_t> sessions(cards.size());
-    for (const auto& [id, other] : sessions_) ++sessions[other->device()];
-    ASSIGN_OR_RETURN(
-        const SessionLease lease,
-        place({welcome.session, hello.client_name, user, peer.uid, peer.pid}, sessions));
+    std::vector<DeviceLoad> loads(cards.size());
+    for (const auto& [id, other] : sessions_) {
+      DeviceLoad& load = loads[other->device()];
+      other->uid() == peer.uid ? void(++load.own) : void(load.other_users.insert(other->uid()));
+    }
+    ASSIGN_OR_RETURN(const SessionLease lease,
+                     place({welcome.session, hello.client_name, user, peer.uid, peer.pid}, loads));
     welcome.device = lease.device;
     users_.Admit(peer, user);
     session = std::make_shared<Session>(

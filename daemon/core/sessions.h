@@ -51,10 +51,10 @@ class Sessions {
 
   Sessions(const Parts& parts, Options options);
 
-  // The device of a new session, and the lease that it requests or joins. `sessions`: how many there are on each
-  // device. Called with the lock held.
+  // The device of a new session, and the lease that it requests or joins. `loads`: of each device, for its user. Called
+  // with the lock held.
   using Place = absl::FunctionRef<StatusOr<SessionLease>(const SessionClient& who,
-                                                         std::span<const size_t> sessions)>;
+                                                         std::span<const DeviceLoad> loads)>;
   // A new session, or one that is resumed. A new session keeps `transport`. `cards` outlive the session.
   StatusOr<std::shared_ptr<SessionPort>> Open(const PeerIdentity& peer, const HelloRequest& hello,
                                               const DaemonCards& cards, SessionOutput* output,

@@ -159,7 +159,7 @@ void ToProto(const WelcomeReply& from, v1::Welcome* to) {
   to->set_daemon_version(from.daemon_version);
   to->set_session(from.session);
   to->set_token(from.token);
-  for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
+  for (const DeviceReply& device : *from.devices) ToProto(device, to->add_devices());
   ToProto(from.limits, to->mutable_limits());
   to->set_window_bytes(from.window_bytes);
   to->set_device(from.device);

@@ -72,7 +72,7 @@ class DaemonQueues : public ::testing::Test {
     HelloRequest hello;
     hello.min_revision = hello.max_revision = 1;
     EXPECT_TRUE(connected->Open(hello).ok());
-    const GridSize grid = connected->session().welcome().devices[0].card.grid;
+    const GridSize grid = connected->session().welcome().devices->front().card.grid;
     AllocateRequest flag = Allocate(kFlag, kPage * grid.x, kPage);
     flag.place = BufferPlace::kL1Interleaved;
     connected->OpenQueue(TransferQueue(1));
@@ -143,7 +143,7 @@ TEST_F(DaemonQueues, KernelsWaitForUploadsAndDownloadsForKernelsOnTheCard) {
 
 // Each raises the other's flag and waits for its own.
 TEST_F(DaemonQueues, TwoSubDevicesRunAtOnce) {
-  const GridSize grid = client->session().welcome().devices[0].card.grid;
+  const GridSize grid = client->session().welcome().devices->front().card.grid;
   client->SendOn(2, {}, Meet(kMeets, true, grid.x - 1, 0));
   client->SendOn(3, {}, Meet(kMeetsToo, true, 0, 0));
   client->Run();
@@ -154,7 +154,7 @@ TEST_F(DaemonQueues, TwoSubDevicesRunAtOnce) {
 
 TEST_F(DaemonQueues, AKernelOnItsOwnWorkersHoldsUpNothingThatNeedsOthers) {
   other = Connect();
-  const uint32_t last = client->session().welcome().devices[0].card.grid.x - 1;
+  const uint32_t last = client->session().welcome().devices->front().card.grid.x - 1;
   const std::string bytes = Pattern(8 << 10);
   client->SendOn(2, {}, InlineWrite(kData, 0, Words(0)), BumpBy(7, 4'000'000));
   core->RunOnce();
@@ -227,7 +227,7 @@ TEST_F(DaemonQueues, ATraceOfASubDeviceRunsBesideAnotherKernel) {
   // The kernel on the right waits for a flag that is raised behind the replays on the left.
   client->SendOn(3, {}, Meet(kMeetsToo));
   client->SendOn(2, {}, ReplayTraceRequest{kTrace, {}}, ReplayTraceRequest{kTrace, {}});
-  const GridSize grid = client->session().welcome().devices[0].card.grid;
+  const GridSize grid = client->session().welcome().devices->front().card.grid;
   client->SendOn(1, {}, InlineWrite(kFlag, uint64_t{grid.x - 1} * kPage, Words(1)));
   client->Run();
   const uint64_t read = client->SendOn(2, {}, Read(kData, 0, 16));

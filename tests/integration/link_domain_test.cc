@@ -60,10 +60,11 @@ class LinkDomain : public ::testing::Test {
     for (const uint32_t device : kBoth) {
       CreateProgramRequest program = OneKernelProgram(kProgram + device, kKernel);
       program.kernels.front().hart = hw::kNcrisc;
-      AllocateRequest room = Allocate(kRoom + device, kRoomBytes);  // from abi::kBufferAddress on
-      room.place = BufferPlace::kL1Interleaved;
-      room.cores = {{0, 0, 0, 0}};
-      client_->SendOn(device, {}, program, room);
+      AllocateRequest space =
+          Allocate(kSpace + device, kSpaceBytes);  // from abi::kBufferAddress on
+      space.place = BufferPlace::kL1Interleaved;
+      space.cores = {{0, 0, 0, 0}};
+      client_->SendOn(device, {}, program, space);
     }
     client_->Run();
     ASSERT_TRUE(client_->errors.empty()) << client_->errors.front().error.message;
@@ -90,8 +91,8 @@ class LinkDomain : public ::testing::Test {
     return core_->admin().GetStatus().devices[device].stats.resets;
   }
 
-  static constexpr uint64_t kKernel = 1, kProgram = 2, kRoom = 4;
-  static constexpr uint64_t kRoomBytes = 0x1000 + kPlaces * abi::kLinkSlotBytes;
+  static constexpr uint64_t kKernel = 1, kProgram = 2, kSpace = 4;
+  static constexpr uint64_t kSpaceBytes = 0x1000 + kPlaces * abi::kLinkSlotBytes;
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<Daemon> core_;
   std::unique_ptr<TestClient> client_;

@@ -35,6 +35,7 @@ TEST(Systemd, ReadyComesAfterTheBootAndStoppingBeforeTheEnd) {
   DaemonProcess daemon;
   EXPECT_THAT(daemon.NextNotification(), HasSubstr("STATUS=booting"));
   EXPECT_THAT(daemon.NextNotification(), HasSubstr("EXTEND_TIMEOUT_USEC="));
+  EXPECT_THAT(daemon.NextNotification(), HasSubstr("EXTEND_TIMEOUT_USEC=")) << "for each device";
   const std::string ready = daemon.NextNotification();
   EXPECT_THAT(ready, HasSubstr("READY=1"));
   EXPECT_THAT(ready, HasSubstr("STATUS=serving a model of a p150 (no card) on unix:" +

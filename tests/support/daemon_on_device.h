@@ -90,7 +90,7 @@ inline std::vector<uint32_t> Numbers(size_t count, uint32_t seed) {
 class Adder {
  public:
   Adder(DaemonService& core, uint32_t seed) : client(core), seed_(seed) {
-    const GridSize grid = client.session().welcome().devices[0].card.grid;
+    const GridSize grid = client.session().welcome().devices->front().card.grid;
     cores_ = grid.x * grid.y;
     bytes_ = uint64_t{cores_} * kPage;
     client.Send({BufferOf(1, bytes_), BufferOf(2, bytes_), BufferOf(3, bytes_),

@@ -54,7 +54,7 @@ class DaemonCardsTest : public LeaseTest {
 
 // ---- where sessions go
 
-TEST_F(DaemonCardsTest, SessionsGoToTheCardWithTheFewestUnlessTheyNameOne) {
+TEST_F(DaemonCardsTest, SessionsGoToTheCardWithTheFewestOfTheirUserUnlessTheyNameOne) {
   Start();
   std::vector<std::unique_ptr<TestClient>> clients;
   for (const uint32_t expected : {0u, 1u, 0u}) {
@@ -66,12 +66,26 @@ TEST_F(DaemonCardsTest, SessionsGoToTheCardWithTheFewestUnlessTheyNameOne) {
   clients.erase(clients.begin(), clients.begin() + 1);
   RunAll();
   EXPECT_EQ(DeviceOf(*On(std::nullopt)), 1u) << "two are on device 0";
-  EXPECT_EQ(clients.front()->session().welcome().devices.size(), 2u);
+  EXPECT_EQ(clients.front()->session().welcome().devices->size(), 2u);
 
   TestClient wrong(*core);
   const Status refused = wrong.Open(To(2));
   EXPECT_EQ(refused.code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(StatusMessage(refused)), HasSubstr("devices 0 to 1"));
+}
+
+TEST_F(DaemonCardsTest, AUserWithManySessionsKeepsOthersOffNoCard) {
+  Start();
+  std::vector<std::unique_ptr<TestClient>> parked;
+  for (int i = 0; i < 5; ++i) {
+    parked.push_back(std::make_unique<TestClient>(*core));
+    ASSERT_TRUE(parked.back()->Open(To(1), 2000).ok());
+  }
+  parked.push_back(std::make_unique<TestClient>(*core));
+  ASSERT_TRUE(parked.back()->Open(To(0), 2000).ok());
+  const auto first = On(std::nullopt);
+  EXPECT_EQ(DeviceOf(*first), 0u) << "each card has one other user";
+  EXPECT_EQ(DeviceOf(*On(std::nullopt)), 1u) << "though there are five sessions";
 }
 
 TEST_F(DaemonCardsTest, ALeaseIsOfOneCardAndTheOthersStayShared) {
@@ -178,12 +192,18 @@ TEST_F(DaemonCardsTest, WhileACardThatHungBootsTheOthersServe) {
   Start();
   const auto offender = On(0);
   const auto other = On(1);
+  TestClient holder(*core);  // requests a lease of device 1 meanwhile
   int ticks = 0;
   uint64_t launch = 0;
   cards[0]->boot_lasts = [&] {
     if (ticks++ == 0) launch = other->Send(Launch(3));
     other->Take();
-    return other->Progress() < launch && ticks < 100;
+    if (other->Progress() < launch) return ticks < 100;
+    if (holder.session_ == nullptr) {
+      EXPECT_TRUE(holder.Open(To(1, AttachKind::kLease)).ok());
+    }
+    holder.Take();
+    return !holder.welcomed && ticks < 100;
   };
   cards[0]->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   const uint64_t hung = offender->Send(Launch(3));
@@ -192,6 +212,7 @@ TEST_F(DaemonCardsTest, WhileACardThatHungBootsTheOthersServe) {
   EXPECT_NE(launch, 0u);
   EXPECT_EQ(other->Progress(), launch);
   EXPECT_THAT(other->errors, IsEmpty());
+  EXPECT_TRUE(holder.welcomed);
   EXPECT_LT(ticks, 100);
   const StatusReply status = core->admin().GetStatus();
   EXPECT_EQ(status.devices[0].stats.resets, 1u);
@@ -317,6 +338,9 @@ TEST_F(CardBehind, AResetOfTheOthersChipEndsItsSessions) {
   core->RunOnce();
   EXPECT_THAT(std::string(StatusMessage(EndOf(behind.get()))), HasSubstr("is reset"));
   EXPECT_EQ(StateOfDevice(1), DeviceState::kFailed);
+  clock.Advance(std::chrono::seconds(1));
+  RunAll();
+  EXPECT_EQ(StateOfDevice(1), DeviceState::kReady) << "it is looked for";
 }
 
 // A link that failed may be opened again: what is in flight fails, what lies in memory stays.
@@ -381,6 +405,27 @@ TEST_P(LinkDomainStalled, AStalledCardHangsIfWhatItMayWaitForIsStalled) {
 }
 
 // A timeout alone decides there.
+// Links join what is linked already.
+TEST_F(DaemonCardsTest, ACardWaitsForAllThatItIsLinkedWithByOthers) {
+  card_count = 3;
+  Start();
+  core->SetLinked(kBoth, true);
+  core->SetLinked(std::array<uint32_t, 2>{1, 2}, true);
+  const auto first = On(0);
+  const auto last = On(2);
+  for (FakeCard* one : cards) one->hold = true;
+  cards[0]->stalled = true;
+  first->Send(Launch(3));
+  last->Send(Launch(3));
+  RunSome();
+  EXPECT_EQ(cards[0]->boots, 1);
+  core->SetLinked(std::array<uint32_t, 1>{0}, false);
+  RunSome();
+  EXPECT_EQ(cards[0]->boots, 2) << "it waits for no other card";
+  for (FakeCard* one : cards) one->hold = false;
+  RunAll();
+}
+
 TEST_F(DaemonCardsTest, ACardThatWaitsForOneWithoutWorkHangsAfterItsKernelTimeout) {
   Start();
   core->SetLinked(kBoth, true);

@@ -33,8 +33,8 @@ TEST_F(SessionFlow, WelcomeDescribesTheCardAndTheLimits) {
   const WelcomeReply& welcome = client->session().welcome();
   EXPECT_EQ(welcome.revision, 1u);
   EXPECT_EQ(welcome.token.size(), 16u);
-  ASSERT_EQ(welcome.devices.size(), 1u);
-  EXPECT_EQ(welcome.devices[0].card.grid.x, behaviour.grid.x);
+  ASSERT_EQ(welcome.devices->size(), 1u);
+  EXPECT_EQ(welcome.devices->front().card.grid.x, behaviour.grid.x);
   EXPECT_EQ(welcome.limits.queues, options.limits.queues);
   EXPECT_EQ(welcome.window_bytes, options.limits.window_bytes);
 }

@@ -47,7 +47,7 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
     UNREACHABLE when no daemon answers: code UNAVAILABLE, or PERMISSION_DENIED where the socket is not open to this user.
 
     device: the card of the session, by its index: of its lease, buffers, programs and queues; None: the environment variable
-    TTFD_DEVICE, else the daemon chooses the card with the fewest sessions.
+    TTFD_DEVICE, else the daemon chooses the card with the fewest users.
 
     lease: requests the card, or some tiles, for this session alone, and returns when it has it. lease_token: works under the
     lease of another session, which has this `lease_token`; None, and without `lease`: the environment variable TTFD_LEASE, as

@@ -74,7 +74,7 @@ struct ConnectOptions {
   std::string client_name = {};
   // Index of the card of the session: of its lease, of its queues unless QueueOptions say otherwise, and of its buffers
   // and programs. None: the environment variable TTFD_DEVICE; where that is not set either, the daemon chooses the card
-  // with the fewest sessions, or that of the lease that is joined.
+  // with the fewest users, or that of the lease that is joined.
   std::optional<uint32_t> device = {};
   uint32_t weight = 1;  // share among the user's sessions, 1 to Limits::weight
   Priority priority = Priority::kNormal;
