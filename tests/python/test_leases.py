@@ -87,7 +87,7 @@ def test_who_waits_is_told_and_comes_next(daemon):
     (blocking,) = waiting["holders"]
     assert blocking["pid"] == first.pid and "sleep" in blocking["client_name"] and waiting["more_holders"] == 0
     text = daemon.ctl("leases").stdout
-    assert re.search(r"^\d+ +waiting +\S+ +ttfdctl lease -- true +all ", text, re.MULTILINE), text
+    assert re.search(r"^\d+ +waiting +\S+ +ttfdctl lease -- true +0 +all ", text, re.MULTILINE), text
     late = daemon.ctl("lease", "--wait", "100", "--", "true")
     assert late.returncode == 5 and "sleep" in late.stderr, late.stderr
     first.terminate()  # reaches the command

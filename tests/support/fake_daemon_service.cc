@@ -16,6 +16,7 @@ FakeClientSession::FakeClientSession(SessionOutput* output, const PeerIdentity& 
     : output_(output), peer_(peer), hello_(hello), transport_(std::move(transport)) {
   welcome_.daemon_version = "fake";
   welcome_.session = id;
+  welcome_.devices = std::make_shared<const std::vector<DeviceReply>>();
   welcome_.token = "0123456789abcdef";
   welcome_.window_bytes = 1 << 30;
   transport_->newest = output;
