@@ -192,9 +192,9 @@ class Target {
     Require(core_->admin().ListSessions().size() == 1);
     const StatusReply status = core_->admin().GetStatus();
     for (size_t i = 0; i < memory_.size(); ++i) {
-      Require(status.memory[i].used_bytes == memory_[i].used_bytes);
+      Require(status.devices[0].memory[i].used_bytes == memory_[i].used_bytes);
     }
-    Require(status.state == DaemonState::kReady && status.device_resets == 0);
+    Require(status.state == DaemonState::kReady && status.devices[0].stats.resets == 0);
     witness_output_.data.clear();
     v1::Command read;
     read.mutable_read()->set_buffer(1);
