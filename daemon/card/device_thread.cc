@@ -51,7 +51,7 @@ CardExecutor& DeviceThread::Add(ServedCard card, const InFlight::Schedulers& sch
 Status DeviceThread::Boot() {
   std::vector<std::pair<uint32_t, Status>> failed;
   for (const auto& card : cards_) {
-    const Status booted = card->Boot();
+    Status booted = card->Boot();
     if (booted.code() == StatusCode::kCancelled) return booted;
     if (!booted.ok()) failed.emplace_back(card->device(), booted);
   }

@@ -187,7 +187,7 @@ void Recovery::FailQueued(const SliceError& error) {
 
 Status Recovery::Boot(ResetStrength strength) {
   parts_.before_reset(strength);
-  const Status booted = parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
+  Status booted = parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
   booted_ |= booted.ok();
   look_for_ &= !booted.ok();
   return booted;

@@ -9,12 +9,12 @@
 
 namespace ttfd {
 
-OperationPipeline::OperationPipeline(const SessionLimits& limits, SessionCards cards,
+OperationPipeline::OperationPipeline(const SessionLimits& limits, const SessionCards& cards,
                                      Outbox& outbox, ReceiveWindow& window,
                                      const Timeouts& timeouts, const SessionShare& share,
                                      std::shared_ptr<UserUse> user, LeaseText lease_text)
     : limits_(limits),
-      cards_(std::move(cards)),
+      cards_(cards),
       outbox_(outbox),
       use_(limits, std::move(user)),
       window_(window),

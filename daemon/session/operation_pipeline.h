@@ -31,7 +31,7 @@ class OperationPipeline {
   using LeaseText = std::function<std::string(uint32_t device, const TileSet& workers)>;
 
   // All references outlive the pipeline.
-  OperationPipeline(const SessionLimits& limits, SessionCards cards, Outbox& outbox,
+  OperationPipeline(const SessionLimits& limits, const SessionCards& cards, Outbox& outbox,
                     ReceiveWindow& window, const Timeouts& timeouts, const SessionShare& share,
                     std::shared_ptr<UserUse> user, LeaseText lease_text);
 
