@@ -125,7 +125,6 @@ Status CardExecutor::SubmitAndPoll(absl::FunctionRef<bool()> interrupted,
   for (HardwareQueue& queue : in_flight_.queues()) {
     Status submitted = submission_.SubmitReady(queue, now);
     if (!submitted.ok()) {
-      // Some error of the card: `place` says where it stopped.
       *place = {.hardware_queue = queue.index, .refused = true};
       return submitted;
     }

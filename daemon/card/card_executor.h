@@ -67,7 +67,6 @@ class CardExecutor {
   // Constant.
   uint32_t device() const { return device_; }
   std::optional<uint32_t> behind() const { return served_.behind; }
-  const Card& card() const { return card_; }
   const DeviceInfo& device_info() const { return card_.device_info(); }
 
   // ---- The holder of the role of the device thread.

@@ -136,7 +136,7 @@ TEST_F(LinkDomain, CardsThatWaitForEachOtherHangAtOnceAndBothAreNamed) {
   }
 }
 
-// What other cards do ends no wait of a card that is not linked with them.
+// A card that is not linked waits for no other, whatever those do.
 TEST_F(LinkDomain, ACardThatIsNotLinkedHangsAtOnceNextToOneAtWork) {
   const uint64_t takes = LaunchOn(0, false);
   RunSome();
