@@ -19,6 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "daemon/core/daemon.h"
 #include "daemon/debugger_monitor.h"
+#include "daemon/drive_links.h"
 #include "daemon/open_device.h"
 #include "daemon/rpc/rpc_server.h"
 #include "daemon/rpc/tcp_listener.h"
@@ -32,6 +33,7 @@
 #include "runtime/boot/kernel_elf.h"
 #include "runtime/card/firmware_card.h"
 #include "runtime/device/problem.h"
+#include "runtime/fabric/neighbours.h"
 
 namespace ttfd {
 namespace {
@@ -164,7 +166,8 @@ Status DaemonMain::Start() {
   manager_.ExtendTimeout(boot);
   ASSIGN_OR_RETURN(std::vector<ServedCard> cards, OpenCards());
   manager_.ExtendTimeout(boot * cards.size());
-  ASSIGN_OR_RETURN(core_, Daemon::Create(std::move(cards), SteadyClock(), CoreOptions()));
+  ASSIGN_OR_RETURN(core_, Daemon::Create(std::move(cards), SteadyClock(), CoreOptions(),
+                                         DriveLinks(opened_, DeviceClock())));
   const Status booted = Annotate(core_->Boot(), "boot");
   const bool named = ProblemOf(booted) != Problem::kNone;
   if (!booted.ok()) {
@@ -217,8 +220,10 @@ StatusOr<std::vector<ServedCard>> DaemonMain::OpenCards() {
             debugging_.server->where());
   }
   std::vector<ServedCard> cards;
+  std::vector<std::vector<Neighbour>> neighbours = FindNeighbours(opened_.devices, opened_.behind);
   for (uint32_t number = 0; number < opened_.devices.size(); ++number) {
     ASSIGN_OR_RETURN(cards.emplace_back(), ServeDevice(number, options));
+    cards.back().neighbours = std::move(neighbours[number]);
   }
   if (debugging_.server != nullptr) {
     // The device thread asks, which runs no longer than the card lives.

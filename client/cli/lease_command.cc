@@ -5,6 +5,7 @@
 #include "client/cli/lease_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <atomic>
 #include <thread>
@@ -68,7 +69,7 @@ Json LeaseJson(const LeaseInfo& lease) {
           {"user", lease.user},
           {"uid", lease.uid},
           {"pid", JsonOf(lease.pid)},
-          {"device", lease.device},
+          {"devices", lease.devices},
           {"workers", JsonList(lease.workers, CoreRangeJson)},
           {"sessions", lease.sessions},
           {"since_ms", lease.since_ms},
@@ -92,13 +93,13 @@ int ListLeases(const Common& common) {
     return kOk;
   }
   // Columns that do not fit a terminal are left out from the right.
-  std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "USER", "CLIENT", "DEVICE",
+  std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "USER", "CLIENT", "DEVICES",
                                                  "WORKERS", "LEFT", "POSITION", "EXPECTED WAIT",
                                                  "SINCE", "PID", "SESSION", "SESSIONS"}};
   for (const LeaseInfo& lease : *leases) {
     rows.push_back({std::to_string(lease.lease), client::LeaseStateName(lease.state),
                     lease.user.empty() ? std::to_string(lease.uid) : lease.user, lease.client_name,
-                    std::to_string(lease.device), WorkersText(lease.workers),
+                    fmt::format("{}", fmt::join(lease.devices, ",")), WorkersText(lease.workers),
                     lease.left_ms ? Duration(*lease.left_ms) : "-",
                     lease.position ? std::to_string(*lease.position) : "-",
                     lease.expected_wait_ms ? Duration(*lease.expected_wait_ms) : "-",

@@ -24,6 +24,7 @@ inline constexpr const char* kDeadline = "DEADLINE";
 inline constexpr const char* kDeviceReset = "DEVICE_RESET";
 inline constexpr const char* kUnsupported = "UNSUPPORTED";
 inline constexpr const char* kDraining = "DRAINING";
+inline constexpr const char* kLinkDown = "LINK_DOWN";
 inline constexpr const char* kLeaseEnded = "LEASE_ENDED";
 inline constexpr const char* kSessionLost = "SESSION_LOST";
 inline constexpr const char* kQuarantined = "QUARANTINED";

@@ -42,7 +42,7 @@ struct LeaseInfoReply {
   std::string user;
   uint32_t uid = 0;
   uint32_t pid = 0;
-  uint32_t device = 0;
+  std::vector<uint32_t> devices;   // ascending
   std::vector<CoreRange> workers;  // none: the whole device
   uint32_t sessions = 0;
   uint64_t since_ms = 0;

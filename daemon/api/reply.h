@@ -15,6 +15,7 @@
 #include "runtime/base/status.h"
 #include "runtime/card/card.h"
 #include "runtime/device/device.h"
+#include "runtime/device/link_status.h"
 
 namespace ttfd {
 
@@ -75,6 +76,7 @@ struct DeviceReply {
   CardDescription card;
   std::optional<uint32_t>
       behind;  // index of the neighbour through whose link it is reached; none: it has a port
+  std::vector<Neighbour> neighbours;  // by channel
 };
 
 struct WelcomeReply {

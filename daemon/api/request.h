@@ -150,12 +150,30 @@ struct ReplayTraceRequest {
   uint64_t trace = 0;
   std::vector<TracePatchRequest> patches;
 };
+// One end of a link. Its worker is logical.
+struct LinkEndRequest {
+  uint32_t device = 0;
+  uint32_t channel = 0;
+  uint32_t x = 0;
+  uint32_t y = 0;
+  uint32_t end = 0;  // number of the worker's LinkEnd
+  bool operator==(const LinkEndRequest&) const = default;
+};
+struct LinkConnection {
+  LinkEndRequest a;
+  LinkEndRequest b;
+};
+// Connections of one command: each takes the device thread some milliseconds.
+inline constexpr size_t kMostLinkConnections = 16;
+struct ConnectLinksRequest {
+  std::vector<LinkConnection> connections;
+};
 struct UnknownRequest {};  // the oneof was not set, or by a field this daemon does not know
 
 using Request =
     std::variant<BarrierRequest, LaunchRequest, WriteRequest, ReadRequest, FillRequest, CopyRequest,
                  AllocateRequest, FreeRequest, LoadKernelRequest, CreateProgramRequest,
-                 RecordTraceRequest, ReplayTraceRequest, UnknownRequest>;
+                 RecordTraceRequest, ReplayTraceRequest, ConnectLinksRequest, UnknownRequest>;
 
 // The charge to the window for each command besides its encoded bytes: about the memory it takes until it has ended
 // (Limits.command_bytes; rpc_memory_test measures it).
@@ -206,6 +224,7 @@ struct ResumeRequest {
 enum class AttachKind { kNew, kResume, kLease, kLeaseToken };
 
 struct LeaseRequest {
+  std::vector<uint32_t> devices;   // none: the session's
   std::vector<CoreRange> workers;  // none: the whole device
   std::optional<uint32_t> wait_ms;
 };

@@ -58,6 +58,12 @@ std::vector<HardwareQueueStats> CardExecutor::queue_stats() const {
   return stats;
 }
 
+bool CardExecutor::runs_kernels() {
+  const auto all = in_flight_.All();
+  return std::any_of(all.begin(), all.end(),
+                     [](const SubmittedSlice* entry) { return entry->slice.runs_kernels(); });
+}
+
 // ---- device thread
 
 Status CardExecutor::Boot() { return recovery_.FirstBoot(); }

@@ -82,6 +82,8 @@ class CardExecutor {
   // Answers requests whose time has come.
   void CheckQuiet() { in_flight_.CheckQuiet(); }
   bool idle() const;
+  // The card has kernels that have not ended.
+  bool runs_kernels();
   // Publishes the depths of its queues; returns idle().
   bool ShowQueues();
   bool TakeNews() { return in_flight_.TakeNews(); }

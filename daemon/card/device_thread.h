@@ -54,6 +54,8 @@ class DeviceThread {
   void SetBorrower(bool calling) { requests_.SetBorrower(calling); }
   // Handles the brief input for which it has called Wake, if the device thread sleeps; wakes it for what takes longer.
   void RunBorrowed();
+  // Calls it on the device thread, at the start of a round.
+  void Post(DeviceRequests::Request request) { requests_.Add(std::move(request)); }
   // Are there users of the cards? (Device::SetInUse)
   void SetInUse(bool in_use);
   // Grows while the device thread is alive: at least once in idle_tick, also while a card boots.

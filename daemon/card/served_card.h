@@ -5,9 +5,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "daemon/api/device_state.h"
 #include "runtime/card/card.h"
+#include "runtime/device/link_status.h"
 
 namespace ttfd {
 
@@ -15,6 +17,8 @@ struct ServedCard {
   std::unique_ptr<Card> card;
   // Device through whose link the card is reached; none: it has a port. It is served before this one.
   std::optional<uint32_t> behind = {};
+  // Its links to other cards of the daemon.
+  std::vector<Neighbour> neighbours = {};
   // All are called on the device thread.
   // There are sessions from now on, or none (Device::SetInUse).
   std::function<void(bool in_use)> set_in_use = [](bool) {};

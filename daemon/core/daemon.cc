@@ -27,16 +27,17 @@ CardExecutorOptions WithHangs(CardExecutorOptions options, HangKeeper* hangs) {
 }  // namespace
 
 StatusOr<std::unique_ptr<Daemon>> Daemon::Create(std::vector<ServedCard> cards, Clock& clock,
-                                                 DaemonOptions options) {
+                                                 DaemonOptions options, LinkDriver links) {
   if (cards.empty()) return InvalidArgument("a daemon needs a card");
   if (!options.load_kernel) options.load_kernel = LoadKernel;
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.process_ended) options.process_ended = ProcessHasEnded;
   if (!options.trim_memory) options.trim_memory = [] { malloc_trim(0); };
-  return std::unique_ptr<Daemon>(new Daemon(std::move(cards), clock, std::move(options)));
+  return std::unique_ptr<Daemon>(
+      new Daemon(std::move(cards), clock, std::move(options), std::move(links)));
 }
 
-Daemon::Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions options)
+Daemon::Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions options, LinkDriver links)
     : clock_(clock),
       options_(std::move(options)),
       hangs_(options_.hang_reports),
@@ -57,6 +58,7 @@ Daemon::Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions option
           [this](uint64_t session, Duration time) { cards_.Charge(session, time); }),
       thread_(*this, sessions_.timeouts(), clock, options_.thread,
               WithHangs(options_.card, hangs_.keeper())),
+      links_(cards_, thread_, std::move(links)),
       admin_({options_.identity, sessions_, leases_, drain_, cards_, hangs_, booted_, clock,
               options_.scheduler.quantum}) {
   cards_.Add(std::move(cards), options_.scheduler, options_.kernel_times, thread_);
@@ -71,7 +73,11 @@ Sessions::Parts Daemon::MakeSessionParts() {
           [this](SessionQueue& queue) { NextSliceChanged(queue); },
           [this](uint64_t session) { SessionReleased(session); },
           [this](uint64_t lease, uint32_t device, const TileSet& workers) {
-            return leases_.Text(lease, {workers, device});
+            return leases_.Text(lease, {workers, {device}});
+          },
+          [this](uint64_t lease, std::vector<LinkConnection> links,
+                 std::function<void(const Status&)> done) {
+            links_.Connect(lease, std::move(links), std::move(done));
           },
           [this] { trimmer_.MemoryFreed(); }};
 }
@@ -108,7 +114,9 @@ StatusOr<std::shared_ptr<SessionPort>> Daemon::Open(const PeerIdentity& peer,
   if (!booted_) return Error(StatusCode::kUnavailable, "no card has booted yet");
   const auto place = [&](const SessionClient& who,
                          std::span<const DeviceLoad> loads) -> StatusOr<SessionLease> {
-    ASSIGN_OR_RETURN(const uint32_t device, cards_.Choose(hello.device, loads));
+    std::optional<uint32_t> named = hello.device;
+    if (!named.has_value() && !hello.lease.devices.empty()) named = hello.lease.devices.front();
+    ASSIGN_OR_RETURN(const uint32_t device, cards_.Choose(named, loads));
     return leases_.Request(hello, who, device);
   };
   return sessions_.Open(peer, hello, cards_, output, std::move(transport), place);
@@ -119,7 +127,7 @@ StatusOr<std::shared_ptr<SessionPort>> Daemon::Open(const PeerIdentity& peer,
 void Daemon::SessionReleased(uint64_t session) {
   cards_.RemoveSession(session);
   sessions_.Remove(session);
-  leases_.Leave(session);
+  links_.Release(leases_.Leave(session));
   drain_.SessionReleased();
 }
 

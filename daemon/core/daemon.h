@@ -16,6 +16,7 @@
 #include "daemon/card/device_thread.h"
 #include "daemon/card/scheduler.h"
 #include "daemon/core/admin_facade.h"
+#include "daemon/core/card_links.h"
 #include "daemon/core/daemon_cards.h"
 #include "daemon/core/drain.h"
 #include "daemon/core/heap_trimmer.h"
@@ -52,9 +53,9 @@ struct DaemonOptions {
 class Daemon final : public DaemonService, private DeviceObserver {
  public:
   // The numbers of the devices are the places of the cards. `clock` outlives the core. Touches neither a card nor any
-  // thread.
+  // thread. `links`: without it the cards have no neighbours.
   static StatusOr<std::unique_ptr<Daemon>> Create(std::vector<ServedCard> cards, Clock& clock,
-                                                  DaemonOptions options);
+                                                  DaemonOptions options, LinkDriver links = {});
   ~Daemon() override;
 
   // Boots the cards on the calling thread. Sessions can be opened from then on. An error: none boots.
@@ -69,7 +70,7 @@ class Daemon final : public DaemonService, private DeviceObserver {
   bool RunOnce();
   // Handles all input, and does the host work for it. For the same tests.
   void HandleAllInput();
-  // As DeviceThread::SetLinked. The holder of the role of the device thread.
+  // As DeviceThread::SetLinked, for tests that connect links themselves. The holder of the role of the device thread.
   void SetLinked(std::span<const uint32_t> devices, bool linked) {
     thread_.SetLinked(devices, linked);
   }
@@ -90,7 +91,7 @@ class Daemon final : public DaemonService, private DeviceObserver {
   void RunDeviceRounds() override { thread_.RunBorrowed(); }
 
  private:
-  Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions options);
+  Daemon(std::vector<ServedCard> cards, Clock& clock, DaemonOptions options, LinkDriver links);
   Sessions::Parts MakeSessionParts();
 
   void SessionReleased(uint64_t session);
@@ -118,6 +119,7 @@ class Daemon final : public DaemonService, private DeviceObserver {
   HeapTrimmer trimmer_;
   InputTurns input_;
   DeviceThread thread_;
+  CardLinks links_;
   HostWork host_work_;
   AdminFacade admin_;
 };

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,9 +22,12 @@
 
 namespace ttfd {
 
+// "device 1" or "devices 0 and 1".
+std::string DevicesText(std::span<const uint32_t> devices);
+
 struct DaemonCard {
-  DaemonCard(uint32_t device, const Card& card, KernelStore& kernels, const KernelTimes& times,
-             const SchedulerOptions& options);
+  DaemonCard(uint32_t device, const ServedCard& served, KernelStore& kernels,
+             const KernelTimes& times, const SchedulerOptions& options);
 
   LeaseGate gate;
   std::array<Scheduler, kHardwareQueues> schedulers;  // device thread
@@ -58,6 +62,11 @@ class DaemonCards {
   // as a whole comes first.
   StatusOr<uint32_t> Choose(const std::optional<uint32_t>& named,
                             std::span<const DeviceLoad> loads) const;
+  // UNAVAILABLE: the device is lost.
+  Status CheckWorks(uint32_t device) const;
+  // The devices of a new lease, ascending; `device`, the session's, is one of them. Those of several are connected by
+  // links that kernels can use.
+  StatusOr<std::vector<uint32_t>> LeasedDevices(const LeaseRequest& lease, uint32_t device) const;
   // NOT_FOUND, naming the field: there is no such device.
   Status Check(uint32_t device, const char* field) const;
 

@@ -41,7 +41,9 @@ std::string LeaseHolders::Text() const {
 }
 
 bool LeaseTable::Conflict(const LeasedPart& a, const LeasedPart& b) {
-  if (a.device != b.device) return false;
+  const bool disjoint = std::none_of(a.devices.begin(), a.devices.end(),
+                                     [&b](uint32_t device) { return b.Has(device); });
+  if (disjoint) return false;
   return a.tiles.none() || b.tiles.none() || (a.tiles & b.tiles).any();
 }
 
@@ -103,7 +105,7 @@ StatusOr<uint64_t> LeaseTable::Join(const std::string& token, uint64_t session, 
   return joined->id;
 }
 
-void LeaseTable::Leave(uint64_t session, TimePoint now) {
+uint64_t LeaseTable::Leave(uint64_t session, TimePoint now) {
   for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
     const bool client = lease->client_here && lease->client.session == session;
     if (client) {
@@ -112,14 +114,16 @@ void LeaseTable::Leave(uint64_t session, TimePoint now) {
     } else if (std::erase(lease->members, session) == 0) {
       continue;
     }
-    if (lease->client_here || !lease->members.empty()) return;
+    if (lease->client_here || !lease->members.empty()) return 0;
     if (!lease->token.empty()) {
       const auto held = static_cast<double>((now - lease->since).count());
       typical_ns_ = typical_ns_ == 0 ? held : typical_ns_ + (held - typical_ns_) * kNewestShare;
     }
+    const uint64_t ended = lease->id;
     leases_.erase(lease);
-    return;
+    return ended;
   }
+  return 0;
 }
 
 bool LeaseTable::Granted(uint64_t lease, std::string token, TimePoint now) {
@@ -224,7 +228,7 @@ std::vector<LeaseTable::Held> LeaseTable::held() const {
 
 bool LeaseTable::settled(uint32_t device) const {
   return std::none_of(leases_.begin(), leases_.end(), [device](const Lease& lease) {
-    return lease.state == State::kGranting && lease.part.device == device;
+    return lease.state == State::kGranting && lease.part.Has(device);
   });
 }
 
@@ -256,7 +260,9 @@ std::vector<LeaseTable::Forecast> LeaseTable::Forecasts(TimePoint now) const {
       ends.push_back(ExpectedLeft(lease, now));
       continue;
     }
-    forecast.position = ++positions[lease.part.device];
+    for (const uint32_t device : lease.part.devices) {
+      forecast.position = std::max(forecast.position, ++positions[device]);
+    }
     const auto blocks = [&](const Lease& other) {
       return (other.has_tiles() || other.id < lease.id) && other.id != lease.id &&
              Conflict(other.part, lease.part);
@@ -308,9 +314,9 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now,
     info.user = lease.client.user;
     info.uid = lease.client.uid;
     info.pid = lease.client.pid;
-    info.device = lease.part.device;
+    info.devices = lease.part.devices;
     if (lease.part.tiles.any()) {
-      info.workers = CoverWithRectangles(lease.part.tiles, grid_of(lease.part.device));
+      info.workers = CoverWithRectangles(lease.part.tiles, grid_of(lease.part.devices.front()));
     }
     info.sessions = static_cast<uint32_t>(lease.members.size()) + (lease.client_here ? 1 : 0);
     info.since_ms = MillisecondsOf(now - lease.since);

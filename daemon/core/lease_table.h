@@ -8,6 +8,7 @@
 //                  Look       Granted   Look, Leave   last Leave
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <optional>
@@ -24,8 +25,12 @@ namespace ttfd {
 
 // Part of the cards that a lease is of.
 struct LeasedPart {
-  TileSet tiles;  // none: the whole card
-  uint32_t device = 0;
+  TileSet tiles;                  // of the only device; none: all of all devices
+  std::vector<uint32_t> devices;  // ascending
+
+  bool Has(uint32_t device) const {
+    return std::binary_search(devices.begin(), devices.end(), device);
+  }
 };
 
 class LeaseTable {
@@ -64,8 +69,8 @@ class LeaseTable {
                          TimePoint now);
   // The lease that this token of the same user stands for; the session works under it from then on.
   StatusOr<uint64_t> Join(const std::string& token, uint64_t session, uint32_t uid);
-  // The session is gone, whatever it was to whatever lease.
-  void Leave(uint64_t session, TimePoint now);
+  // The session is gone, whatever it was to whatever lease. Returns the lease if it is gone as well; 0: it is not.
+  uint64_t Leave(uint64_t session, TimePoint now);
   // The lease's tiles are free of others' work. False: it has gone meanwhile, or had been granted already.
   bool Granted(uint64_t lease, std::string token, TimePoint now);
   // Something of the lease was at work at `when`.

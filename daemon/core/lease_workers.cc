@@ -7,6 +7,12 @@ namespace ttfd {
 
 StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request, GridSize grid) {
   TileSet workers;
+  if (request.devices.size() > 1 && !request.workers.empty()) {
+    return ToStatus(InvalidError("hello.lease.workers",
+                                 "some workers of {} devices; a lease of several devices is of all "
+                                 "their workers",
+                                 request.devices.size()));
+  }
   for (const CoreRange& range : request.workers) {
     if (range.x0 > range.x1 || range.y0 > range.y1 || range.x1 >= grid.x || range.y1 >= grid.y) {
       return ToStatus(InvalidError("hello.lease.workers",

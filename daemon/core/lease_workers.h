@@ -7,7 +7,8 @@
 
 namespace ttfd {
 
-// None: the whole device. INVALID_ARGUMENT: not a rectangle of the grid, or one that overlaps another.
+// None: all workers. INVALID_ARGUMENT: not a rectangle of the grid, or one that overlaps another; some workers of
+// several devices.
 StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request, GridSize grid);
 
 }  // namespace ttfd

@@ -21,23 +21,26 @@ StatusOr<SessionLease> Leases::Request(const HelloRequest& hello, const SessionC
   MutexLock lock(&mu_);
   if (hello.attach == AttachKind::kLease) {
     ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease, GridOf(device)));
+    ASSIGN_OR_RETURN(lease.devices, parts_.cards.LeasedDevices(hello.lease, device));
     // Unset: the longest that is allowed. 0: not longer than it takes to look.
     const uint32_t wait_ms = hello.lease.wait_ms ? std::max(*hello.lease.wait_ms, 1u) : 0;
-    ASSIGN_OR_RETURN(lease.id, table_.Ask(who, {lease.workers, device},
+    ASSIGN_OR_RETURN(lease.id, table_.Ask(who, {lease.workers, lease.devices},
                                           std::chrono::milliseconds(wait_ms), parts_.clock.Now()));
     lease.waiting = true;
     timer_.RunBy(TimePoint::min());
   } else if (hello.attach == AttachKind::kLeaseToken) {
     ASSIGN_OR_RETURN(lease.id, table_.Join(hello.lease_token, who.session, who.uid));
     const LeasedPart& part = *table_.PartOf(lease.id);
-    if (hello.device.value_or(part.device) != part.device) {
+    lease.device = hello.device.value_or(part.devices.front());
+    if (!part.Has(lease.device)) {
+      const Status refused =
+          ToStatus(InvalidError("hello.device", "device {}; the lease of the token is of {}",
+                                lease.device, DevicesText(part.devices)));
       table_.Leave(who.session, parts_.clock.Now());
-      return ToStatus(InvalidError("hello.device",
-                                   "device {}; the lease of the token is of device {}",
-                                   *hello.device, part.device));
+      return refused;
     }
     lease.workers = part.tiles;
-    lease.device = part.device;
+    lease.devices = part.devices;
   }
   return lease;
 }
@@ -63,7 +66,7 @@ void Leases::SetGates() {
     bool whole = false;
     TileSet leased;
     for (const LeaseTable::Held& held : all) {
-      if (held.part.device != card->resources.device) continue;
+      if (!held.part.Has(card->resources.device)) continue;
       whole = whole || held.part.tiles.none();
       leased |= held.part.tiles;
     }
@@ -139,7 +142,7 @@ Leases::WaitNotices Leases::CheckBlockedSessions(TimePoint now) {
       MutexLock lock(&mu_);
       const std::optional<TileSet> needed =
           BlockedByLeases(session->queues().all(), device, card->gate, table_.settled(device));
-      if (needed) wait = table_.BlockingLease(/*lease=*/0, {*needed, device}, now);
+      if (needed) wait = table_.BlockingLease(/*lease=*/0, {*needed, {device}}, now);
     }
     MutexLock lock(&mu_);
     if (wait.holders.none()) {
@@ -176,8 +179,12 @@ void Leases::Grant(uint64_t lease) {
     return there &&
            (slice.runs_kernels() || std::holds_alternative<RecordTraceCommand>(slice.command));
   };
-  CardExecutor& card = *parts_.cards.at(part.device).executor;
-  card.RequestQuiet({disturbs, [this, lease] { Granted(lease); }});
+  const auto left = std::make_shared<size_t>(part.devices.size());  // device thread
+  for (const uint32_t device : part.devices) {
+    parts_.cards.at(device).executor->RequestQuiet({disturbs, [this, lease, left] {
+                                                      if (--*left == 0) Granted(lease);
+                                                    }});
+  }
 }
 
 void Leases::Granted(uint64_t lease) {
@@ -193,12 +200,12 @@ void Leases::Granted(uint64_t lease) {
   if (session != nullptr) session->LeaseGranted(std::move(token));
 }
 
-void Leases::Leave(uint64_t session) {
+uint64_t Leases::Leave(uint64_t session) {
   MutexLock lock(&mu_);
   last_notices_.erase(session);
-  if (table_.empty()) return;
-  table_.Leave(session, parts_.clock.Now());
+  if (table_.empty()) return 0;
   timer_.RunBy(TimePoint::min());
+  return table_.Leave(session, parts_.clock.Now());
 }
 
 uint64_t Leases::CountOf(uint32_t uid) {

@@ -42,12 +42,12 @@ class Leases {
         timer_(parts_.timers, [this](TimePoint now) { Check(now); }),
         table_(options) {}
 
-  // The lease that a new session requests or joins, on `device` if that is its choice. Called with the lock of the
-  // sessions.
+  // The lease that a new session requests or joins; `device` is that of a session whose lease names none. Called with
+  // the lock of the sessions.
   StatusOr<SessionLease> Request(const HelloRequest& hello, const SessionClient& who,
                                  uint32_t device) ABSL_LOCKS_EXCLUDED(mu_);
-  // The session was released.
-  void Leave(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
+  // The session was released. Returns its lease if that has ended with it; 0: it has not.
+  uint64_t Leave(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<LeaseInfoReply> List() ABSL_LOCKS_EXCLUDED(mu_);
   // Text that says what keeps a session under `lease` (0: none) from this part: empty, or begins with "; ".
   std::string Text(uint64_t lease, const LeasedPart& part) ABSL_LOCKS_EXCLUDED(mu_);

@@ -33,6 +33,7 @@ Sessions::Sessions(const Parts& parts, Options options)
                      parts.next_slice_changed,
                      parts.released,
                      parts.lease_text,
+                     parts.connect_links,
                      parts.memory_freed} {}
 
 StatusOr<std::shared_ptr<SessionPort>> Sessions::Open(

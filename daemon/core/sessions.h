@@ -44,6 +44,9 @@ class Sessions {
     std::function<void(SessionQueue&)> next_slice_changed;
     std::function<void(uint64_t session)> released;
     std::function<std::string(uint64_t lease, uint32_t device, const TileSet& workers)> lease_text;
+    std::function<void(uint64_t lease, std::vector<LinkConnection> links,
+                       std::function<void(const Status&)> done)>
+        connect_links;
     std::function<void()> memory_freed;
   };
   // Reasons for which no session is opened.

@@ -131,7 +131,7 @@ void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to) {
     added->set_x1(range.x1);
     added->set_y1(range.y1);
   }
-  to->set_device(from.device);
+  to->mutable_devices()->Assign(from.devices.begin(), from.devices.end());
   to->set_sessions(from.sessions);
   to->set_since_ms(from.since_ms);
   if (from.left_ms) to->set_left_ms(*from.left_ms);

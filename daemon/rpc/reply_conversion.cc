@@ -109,6 +109,13 @@ void ToProto(const DeviceReply& from, v1::Device* to) {
   to->set_board_id(from.info.id.board);
   to->set_asic_id(from.info.id.asic);
   if (from.behind) to->set_behind(*from.behind);
+  for (const Neighbour& one : from.neighbours) {
+    v1::Neighbour* const added = to->add_neighbours();
+    added->set_channel(one.channel);
+    added->set_device(one.device);
+    added->set_peer_channel(one.peer_channel);
+    added->set_system(one.system);
+  }
 }
 
 v1::Priority ToProto(Priority from) {

@@ -163,6 +163,20 @@ ReplayTraceRequest FromProto(const v1::ReplayTrace& from) {
   return to;
 }
 
+LinkEndRequest FromProto(const v1::LinkPlace& from) {
+  return {from.device(), from.channel(), from.x(), from.y(), from.end()};
+}
+
+// One more than allowed is refused.
+ConnectLinksRequest FromProto(const v1::ConnectLinks& from) {
+  ConnectLinksRequest to;
+  for (const v1::LinkConnection& one : from.connections()) {
+    if (to.connections.size() > kMostLinkConnections) break;
+    to.connections.push_back({FromProto(one.a()), FromProto(one.b())});
+  }
+  return to;
+}
+
 FreeRequest FromProto(const v1::Free& from, const SessionLimits& limits) {
   const int count = Bounded(from.handles_size(), limits.handles);
   return {{from.handles().begin(), from.handles().begin() + count}};
@@ -209,6 +223,9 @@ void AddCommand(v1::Command& command, const SessionLimits& limits, std::vector<R
       return;
     case v1::Command::kReplayTrace:
       to->emplace_back(FromProto(command.replay_trace()));
+      break;
+    case v1::Command::kConnectLinks:
+      to->emplace_back(FromProto(command.connect_links()));
       return;
     case v1::Command::OP_NOT_SET:
       to->emplace_back(UnknownRequest{});
@@ -273,6 +290,7 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
       to.attach = AttachKind::kLease;
       if (hello.lease().has_wait_ms()) to.lease.wait_ms = hello.lease().wait_ms();
       to.lease.workers = RangesFromProto(hello.lease().workers());
+      to.lease.devices.assign(hello.lease().devices().begin(), hello.lease().devices().end());
       break;
     case v1::Hello::kLeaseToken:
       to.attach = AttachKind::kLeaseToken;

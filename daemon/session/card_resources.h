@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "daemon/session/device_memory.h"
 #include "daemon/session/kernel_store.h"
@@ -11,6 +12,7 @@
 #include "runtime/card/card.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/tile_set.h"
+#include "runtime/device/link_status.h"
 
 namespace ttfd {
 
@@ -27,7 +29,8 @@ struct CardResources {
   const CardGeometry& geometry;
   const KernelTimes times;
   DeviceMemory memory;
-  KernelStore& kernels;                  // of all cards
+  KernelStore& kernels;  // of all cards
+  const std::vector<Neighbour> neighbours = {};
   std::atomic<uint32_t> program_ids{0};  // the newest
 };
 
@@ -35,8 +38,8 @@ struct CardResources {
 struct SessionCards {
   std::span<CardResources* const> all;  // by number
   uint32_t device = 0;                  // card of queues that name none
-  bool leased = false;                  // the session works under a lease: it uses this card alone,
-  TileSet workers;                      // and of that these workers; none: all
+  std::vector<uint32_t> leased = {};    // not empty: the session uses these cards alone, ascending,
+  TileSet workers = {};                 // and these workers; none: all
 };
 
 }  // namespace ttfd

@@ -27,6 +27,7 @@ struct DecodeProgress {
 // The session of a command, and the command that is being decoded. Device thread.
 struct DecodeContext {
   const SessionLimits& limits;
+  const SessionCards& cards;
   CardResources& card;  // of the command's queue
   HandleTable& handles;
   const DeferredFrees& frees;
@@ -54,6 +55,8 @@ Refusal DecodeCommand(const DecodeContext& context, AllocateRequest& request);
 Refusal DecodeCommand(const DecodeContext& context, FreeRequest& request);
 Refusal DecodeCommand(const DecodeContext& context, LoadKernelRequest& request);
 Refusal DecodeCommand(const DecodeContext& context, CreateProgramRequest& request);
+// decode_links.cc
+Refusal DecodeCommand(const DecodeContext& context, ConnectLinksRequest& request);
 // decode_launches.cc
 Refusal DecodeCommand(const DecodeContext& context, LaunchRequest& request);
 Refusal DecodeCommand(const DecodeContext& context, RecordTraceRequest& request);

@@ -1,6 +1,7 @@
 // Decodes requests.
 #include "daemon/session/decoder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/session/launch_arguments.h"
@@ -15,10 +16,11 @@ Refusal CheckDevice(uint32_t device, const SessionCards& cards, const char* fiel
   if (device >= cards.all.size()) {
     return NoDeviceError(field, device, cards.all.size());
   }
-  if (cards.leased && device != cards.device) {
+  if (!cards.leased.empty() &&
+      !std::binary_search(cards.leased.begin(), cards.leased.end(), device)) {
     return InvalidError(field,
                         "device {}; the lease under which this session works is of device {}",
-                        device, cards.device);
+                        device, fmt::join(cards.leased, ", "));
   }
   return std::nullopt;
 }
@@ -47,7 +49,8 @@ Refusal Decoder::Decode(Request& request, Operation* op, DecodeProgress* progres
   if (!std::exchange(progress->partly, false)) {
     if (Refusal refusal = CheckAnyWords(request)) return refusal;
   }
-  const DecodeContext context{limits_, *op->queue->card, handles_, frees_, *op, *progress, *budget};
+  const DecodeContext context{limits_, cards_, *op->queue->card, handles_,
+                              frees_,  *op,    *progress,        *budget};
   return std::visit([&context](auto& one) { return DecodeCommand(context, one); }, request);
 }
 

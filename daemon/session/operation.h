@@ -111,6 +111,11 @@ struct RecordTraceOperation {
       layout;  // null until its programs and buffers are ready; written by the host work
   uint32_t handed_segments = 0;
 };
+struct ConnectLinksOperation {
+  std::vector<LinkConnection> connections;
+  // Null until the daemon has been given the links.
+  std::shared_ptr<std::optional<Status>> connected;
+};
 struct ReplayTraceOperation {
   struct Patch {
     uint32_t launch = 0;
@@ -153,7 +158,8 @@ struct ReplayTraceOperation {
 using OperationBody =
     std::variant<BarrierOperation, LaunchOperation, WriteOperation, ReadOperation, FillOperation,
                  CopyOperation, AllocateOperation, FreeOperation, LoadKernelOperation,
-                 CreateProgramOperation, RecordTraceOperation, ReplayTraceOperation>;
+                 CreateProgramOperation, RecordTraceOperation, ReplayTraceOperation,
+                 ConnectLinksOperation>;
 
 struct SessionQueue;
 

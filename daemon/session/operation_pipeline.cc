@@ -65,7 +65,7 @@ bool OperationPipeline::BeginReady(SessionQueue& queue) {
     ErrorReply error;
     Readiness readiness = queues_.CheckWaits(op, &error);
     if (readiness == Readiness::kReady)
-      readiness = preparer_.Prepare(op, timeline.begun() == 0, &error);
+      readiness = preparer_.Prepare(op, timeline.begun() == 0 && queues_.WaitsOver(op), &error);
     if (readiness == Readiness::kBlocked) break;
     if (readiness == Readiness::kRefused) {
       queue.MarkFailed(&op, std::move(error));

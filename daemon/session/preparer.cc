@@ -267,6 +267,24 @@ void Preparer::LoadOnHost(Operation& op, LoadKernelOperation& load) {
                 loaded = load.loaded] { *loaded = store->Load(uid, name, bytes); });
 }
 
+// Nothing of what comes before may use the links any more.
+Readiness Preparer::PrepareOne(ConnectLinksOperation& connect, Operation& op, bool at_head,
+                               ErrorReply* error) {
+  if (!at_head) return Readiness::kBlocked;
+  if (connect.connected == nullptr) {
+    connect.connected = std::make_shared<std::optional<Status>>();
+    DoOnHost(op, nullptr);
+    return Readiness::kBlocked;
+  }
+  const Status& connected = **connect.connected;
+  if (connected.ok()) return Readiness::kReady;
+  const bool down = connected.code() == StatusCode::kUnavailable;
+  *error = MakeError(connected.code(), down ? reason::kLinkDown : reason::kInvalid,
+                     "connect_links.connections", "{}", StatusMessage(connected));
+  error->retryable = down;
+  return Readiness::kRefused;
+}
+
 void Preparer::DoOnHost(Operation& op, std::function<void()> work) {
   ++jobs_under_way_;
   ++op.outstanding;

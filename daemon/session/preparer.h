@@ -14,10 +14,10 @@
 
 namespace ttfd {
 
-// Work of an operation for the host thread.
+// Work of an operation for the host thread, or for the device thread between its rounds.
 struct HostJob {
   std::shared_ptr<Operation> operation;
-  std::function<void()> work;
+  std::function<void()> work;  // empty: links of the operation are to be connected
 };
 
 // Device thread.
@@ -27,7 +27,8 @@ class Preparer {
   Preparer(HandleTable& handles, const DeferredFrees& frees, uint32_t uid)
       : handles_(handles), frees_(frees), uid_(uid) {}
 
-  // Its predecessors in the queue have begun; with `at_head` they have even ended. kRefused: `error` says why.
+  // Its predecessors in the queue have begun; with `at_head` they, and what it waits for, have even ended. kRefused:
+  // `error` says why.
   Readiness Prepare(Operation& op, bool at_head, ErrorReply* error);
   // All bytes of the kernel are there: has them loaded.
   void LoadOnHost(Operation& op, LoadKernelOperation& load);
@@ -54,6 +55,8 @@ class Preparer {
   Readiness PrepareOne(RecordTraceOperation& record, Operation& op, bool at_head,
                        ErrorReply* error);
   Readiness PrepareOne(ReplayTraceOperation& replay, Operation&, bool, ErrorReply* error);
+  Readiness PrepareOne(ConnectLinksOperation& connect, Operation& op, bool at_head,
+                       ErrorReply* error);
   Readiness PrepareProgram(CreateProgramOperation& create, Operation& op, ErrorReply* error);
   Readiness PrepareLayout(RecordTraceOperation& record, Operation& op, ErrorReply* error);
   Refusal TakeLayout(TraceObject& trace, TraceLayout& layout);

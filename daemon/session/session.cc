@@ -8,6 +8,17 @@
 #include "daemon/api/status_reason.h"
 
 namespace ttfd {
+namespace {
+
+ErrorReply DrainingError() {
+  ErrorReply error = MakeError(StatusCode::kUnavailable, reason::kDraining, "",
+                               "the daemon is going down and takes no new commands");
+  error.retryable = true;
+  return error;
+}
+
+}  // namespace
+
 Session::Session(const SessionParts& parts, std::span<CardResources* const> cards,
                  SessionChannel::Opening opening, const SessionLease& lease, std::string user,
                  const std::shared_ptr<UserUse>& user_use)
@@ -24,7 +35,7 @@ Session::Session(const SessionParts& parts, std::span<CardResources* const> card
       channel_(std::move(opening), parts.limits, parts.clock, user_use, parts.memory_freed,
                [this](bool brief) { parts_.input.Add(shared_from_this(), brief); }),
       figures_(share_, client_, parts.clock.Now()),
-      pipeline_(parts.limits, {cards, lease.device, lease.id != 0, lease.workers},
+      pipeline_(parts.limits, {cards, lease.device, lease.devices, lease.workers},
                 channel_.outbox(), channel_.window(), timeouts_, share_, user_use,
                 [this](uint32_t device, const TileSet& workers) {
                   return parts_.lease_text(share_.lease, device, workers);
@@ -107,12 +118,22 @@ void Session::PassHostWorkOn() {
   if (pipeline_.host_jobs().empty()) return;
   const std::shared_ptr<Session> self = shared_from_this();
   for (HostJob& job : std::exchange(pipeline_.host_jobs(), {})) {
-    parts_.host_work.Add(id(), [self, job = std::move(job)] {
-      if (!job.operation->host_work_cancelled.load(std::memory_order_relaxed)) job.work();
-      self->Post([operation = job.operation](Session& session) {
-        session.pipeline_.HostWorkEnded(*operation);
+    const auto ended = [self, operation = job.operation] {
+      self->Post([operation](Session& one) { one.pipeline_.HostWorkEnded(*operation); });
+    };
+    if (job.work == nullptr) {
+      const auto& links = std::get<ConnectLinksOperation>(job.operation->body);
+      parts_.connect_links(lease(), links.connections,
+                           [to = links.connected, ended](Status status) {
+                             *to = std::move(status);
+                             ended();
+                           });
+    } else {
+      parts_.host_work.Add(id(), [job = std::move(job), ended] {
+        if (!job.operation->host_work_cancelled.load(std::memory_order_relaxed)) job.work();
+        ended();
       });
-    });
+    }
   }
 }
 
@@ -302,13 +323,6 @@ TimePoint Session::CheckDeadlines(TimePoint now) {
     if (const std::optional<Status> idle = deadlines_.Idle(!NothingLeft(), now)) End(*idle);
   }
   return deadlines_.next_check();
-}
-
-ErrorReply Session::DrainingError() {
-  ErrorReply error = MakeError(StatusCode::kUnavailable, reason::kDraining, "",
-                               "the daemon is going down and takes no new commands");
-  error.retryable = true;
-  return error;
 }
 
 // ---- figures

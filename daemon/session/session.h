@@ -29,9 +29,10 @@ namespace ttfd {
 
 // The lease under which a session works, or for which it waits.
 struct SessionLease {
-  uint64_t id = 0;      // 0: none
-  uint32_t device = 0;  // its device; without a lease that of queues that name none
-  TileSet workers;      // none: all
+  uint64_t id = 0;                     // 0: none
+  uint32_t device = 0;                 // of queues that name none
+  std::vector<uint32_t> devices = {};  // its devices, ascending; without a lease none
+  TileSet workers;                     // none: all
   bool waiting = false;
 };
 
@@ -128,7 +129,6 @@ class Session final : public std::enable_shared_from_this<Session> {
   void EndIfDrained();
   void ReleaseIfIdle();
   bool WaitsForData() const;
-  static ErrorReply DrainingError();
   // Everything that was posted is handled, and has ended.
   bool NothingLeft() const;
 

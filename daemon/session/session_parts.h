@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "daemon/api/reply.h"
+#include "daemon/api/request.h"
 #include "daemon/session/changed_sessions.h"
 #include "daemon/session/host_work.h"
 #include "daemon/session/input_turns.h"
@@ -41,6 +43,10 @@ struct SessionParts {
   // Text that says which lease keeps a session under `lease` (0: none) from these workers of a device: empty, or begins
   // with "; ".
   std::function<std::string(uint64_t lease, uint32_t device, const TileSet& workers)> lease_text;
+  // Connects links of the lease, one after the other until one fails, and calls `done` on the device thread.
+  std::function<void(uint64_t lease, std::vector<LinkConnection> links,
+                     std::function<void(const Status&)> done)>
+      connect_links;
   // ---- Called on any thread, with a window locked.
   // A session that had a lot of memory for its commands has none any more.
   std::function<void()> memory_freed;

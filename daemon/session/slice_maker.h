@@ -32,6 +32,7 @@ class SliceMaker {
   void AddWaits(SessionQueue& queue, const Operation& op) const;
 
   bool NextOne(BarrierOperation&, Operation&, Slice*) { return false; }
+  bool NextOne(ConnectLinksOperation&, Operation&, Slice*) { return false; }
   bool NextOne(FreeOperation&, Operation&, Slice*) { return false; }
   bool NextOne(LoadKernelOperation&, Operation&, Slice*) { return false; }
   bool NextOne(CreateProgramOperation&, Operation&, Slice*) { return false; }

@@ -32,6 +32,15 @@ struct LinkStatus {
   bool operator==(const LinkStatus&) const = default;
 };
 
+// A link of a device to another device of the same daemon.
+struct Neighbour {
+  uint32_t channel = 0;
+  uint32_t device = 0;        // index of the other
+  uint32_t peer_channel = 0;  // of the other
+  bool system = false;        // one of the two is driven through it: not for kernels
+  bool operator==(const Neighbour&) const = default;
+};
+
 // One entry for each enabled channel of the chip, ascending. Three loads a channel, and five more where the link is up.
 std::vector<LinkStatus> ReadLinks(Device& device);
 

@@ -112,15 +112,7 @@ class Connector {
   Status Connect() {
     RETURN_IF_ERROR(CheckNeighbours(a_, b_));
     RETURN_IF_ERROR(CheckNeighbours(b_, a_));
-    RETURN_IF_ERROR(Drain(a_, b_));
-    RETURN_IF_ERROR(Drain(b_, a_));
-    for (Side* side : {&a_, &b_}) {
-      RETURN_IF_ERROR(AwaitIncrements(*side));
-      RETURN_IF_ERROR(SetDoorbells(*side, [side](uint32_t) { return side->Unused(); }));
-      RETURN_IF_ERROR(side->Write(abi::kLinkUnusedAddress, 0));
-      // A read is behind the writes of its window: nothing is fired before all of them have arrived.
-      RETURN_IF_ERROR(side->Read(abi::kLinkUnusedAddress).status());
-    }
+    RETURN_IF_ERROR(Disarm());
     ASSIGN_OR_RETURN(const bool a_keeps, TryDoorbells(b_, a_));
     ASSIGN_OR_RETURN(const bool b_keeps, TryDoorbells(a_, b_));
     ASSIGN_OR_RETURN(const abi::LinkEnd old_a, a_.ReadEnd());
@@ -135,6 +127,16 @@ class Connector {
     RETURN_IF_ERROR(a_.ReadEnd().status());
     RETURN_IF_ERROR(b_.ReadEnd().status());
     return CheckDoorbells();
+  }
+
+  // Both ends are cleared even if the link does not answer.
+  Status Disconnect() {
+    const Status disarmed = Disarm();
+    for (const Side* side : {&a_, &b_}) {
+      RETURN_IF_ERROR(side->WriteEnd({}));
+      RETURN_IF_ERROR(side->ReadEnd().status());
+    }
+    return disarmed;
   }
 
  private:
@@ -162,6 +164,20 @@ class Connector {
 
   Status Await(Side& side, absl::FunctionRef<StatusOr<bool>()> done) const {
     return Annotated(side.tile().Await(kWaitClocks, done));
+  }
+
+  // Afterwards nothing of kernels is on its way, and the doorbells touch no worker.
+  Status Disarm() {
+    RETURN_IF_ERROR(Drain(a_, b_));
+    RETURN_IF_ERROR(Drain(b_, a_));
+    for (Side* side : {&a_, &b_}) {
+      RETURN_IF_ERROR(AwaitIncrements(*side));
+      RETURN_IF_ERROR(SetDoorbells(*side, [side](uint32_t) { return side->Unused(); }));
+      RETURN_IF_ERROR(side->Write(abi::kLinkUnusedAddress, 0));
+      // A read is behind the writes of its window: nothing is fired before all of them have arrived.
+      RETURN_IF_ERROR(side->Read(abi::kLinkUnusedAddress).status());
+    }
+    return OkStatus();
   }
 
   // Packets of kernels may still be on their way: waits until they have arrived, which a marker behind them shows.
@@ -254,6 +270,12 @@ Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock) {
   ASSIGN_OR_RETURN(Side side_a, Side::Open(a, clock));
   ASSIGN_OR_RETURN(Side side_b, Side::Open(b, clock));
   return Connector(side_a, side_b).Connect();
+}
+
+Status DisconnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock) {
+  ASSIGN_OR_RETURN(Side side_a, Side::Open(a, clock));
+  ASSIGN_OR_RETURN(Side side_b, Side::Open(b, clock));
+  return Connector(side_a, side_b).Disconnect();
 }
 
 }  // namespace ttfd

@@ -29,4 +29,8 @@ struct LinkPlace {
 // elsewhere. UNAVAILABLE: the link does not answer within kLinkDeadline. All name the channels.
 Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock);
 
+// Undoes it: no doorbell touches a worker any more, and both LinkEnds say that they are not connected. Requirements and
+// errors are the same.
+Status DisconnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock);
+
 }  // namespace ttfd

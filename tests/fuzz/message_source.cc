@@ -171,6 +171,10 @@ void MessageSource::MakeCommand(v1::Command* command) {
       patch->set_launch(Below(4));
       MakeArguments(patch->mutable_arguments());
     }
+  } else if (Below(8) == 0) {
+    v1::LinkPlace* const end = command->mutable_connect_links()->add_connections()->mutable_a();
+    end->set_device(Below(3));
+    end->set_channel(Below(16));
   } else if (Below(4) != 0) {
     command->mutable_barrier();
   }

@@ -115,7 +115,112 @@ def test_commands_of_ttfdctl_name_a_card():
         assert daemon.ctl("lease", "--device", "1", "--", "true").returncode == 0
         with ttfd.connect(daemon.address, device=1, lease=ttfd.Lease()):
             (lease,) = json.loads(daemon.ctl("leases", "--json").stdout)["leases"]
-            assert (lease["device"], lease["workers"]) == (1, [])
+            assert (lease["devices"], lease["workers"]) == ([1], [])
             assert daemon.ctl("--device", "0", "run", KERNELS / "empty.elf", "--cores", "all").returncode == 0, "the other card is free"
         missing = daemon.ctl("reset", "--device", "2")
         assert missing.returncode == 4 and "there is no device 2; this daemon serves devices 0 to 1" in missing.stderr
+
+
+# ---- Links between the devices of a lease.
+
+SEGMENTS, PLACES, PLACE_BYTES, SEGMENT_BYTES = 40, 4, 34 * 1024, 4096  # more segments than a link buffers
+
+
+@contextlib.contextmanager
+def leased_pair(address):
+    """Sessions on devices 0 and 1 under one lease of both."""
+    with ttfd.connect(address, device=0, lease=ttfd.Lease(devices=[1, 0])) as first:
+        with ttfd.connect(address, device=1, lease_token=first.lease_token) as second:
+            yield first, second
+
+
+def ends(session, index=0, worker=(0, 0), peer_worker=(0, 0), end=0, peer_end=0):
+    """Both ends of a link from the session's device to another."""
+    link = session.device.neighbours[index]
+    return (ttfd.LinkPlace(session.device.index, link.channel, worker, end),
+            ttfd.LinkPlace(link.device, link.peer_channel, peer_worker, peer_end))
+
+
+def start_stream(session, place, sends, data=None, timeout=0.0):
+    """Launches the kernel that sends or receives SEGMENTS over the link; returns its places and position."""
+    x, y = place.worker
+    cores = [ttfd.CoreRange(x, y, x, y)]
+    places = session.allocate_l1(PLACES * PLACE_BYTES, PLACES * PLACE_BYTES, cores)
+    if data is not None:
+        places.write(data)
+    report = session.allocate_l1(64, 64, cores)
+    program = session.create_program([ttfd.KernelUse(session.load_kernel(KERNELS / "link_stream_ncrisc.elf"), ttfd.NCRISC, cores)])
+    words = [place.end, SEGMENTS, SEGMENT_BYTES, places, PLACES, int(sends), report]
+    position = session.queue.enqueue_launch(program, [ttfd.Arguments(common=words)], timeout=timeout)
+    session.queue.flush()
+    return places, position
+
+
+def send_over(sender, receiver, link):
+    """Random segments arrive as they were sent."""
+    data = np.random.default_rng(1).integers(0, 1 << 32, PLACES * PLACE_BYTES // 4, dtype=np.uint32)
+    received, taken = start_stream(receiver, link[1], sends=False)
+    _, given = start_stream(sender, link[0], sends=True, data=data)
+    receiver.queue.wait(taken)
+    sender.queue.wait(given)
+    expected = data.reshape(PLACES, -1)[:, :SEGMENT_BYTES // 4].copy()
+    expected[:, 0] = np.arange(SEGMENTS - PLACES, SEGMENTS)  # the kernel numbers them
+    np.testing.assert_array_equal(received.read(np.uint32).reshape(PLACES, -1)[:, :SEGMENT_BYTES // 4], expected)
+
+
+def refused(session, links):
+    with pytest.raises(ttfd.Error) as raised:
+        session.queue.connect_links(links)
+    return str(raised.value)
+
+
+def test_kernels_of_two_devices_exchange_segments_while_the_lease_lasts():
+    with daemon_of(LINKED) as daemon:
+        with leased_pair(daemon.address) as (first, second):
+            link = ends(first, worker=(3, 2), end=1, peer_end=3)
+            first.queue.connect_links([link])
+            send_over(first, second, link)
+            send_over(second, first, link[::-1])
+            moved = ends(first, worker=(3, 2), end=1, peer_worker=(5, 1))  # the same channel, to another worker
+            first.queue.connect_links([moved, ends(first, 1, (3, 2), (5, 1), 2, 2)])
+            send_over(first, second, moved)
+            send_over(first, second, ends(first, 1, (3, 2), (5, 1), 2, 2))
+            with pytest.raises(ttfd.Error, match="opens link end 3, which is not connected"):
+                second.queue.wait(start_stream(second, link[1], sends=False, timeout=0.5)[1])  # device 0 might still end its wait
+        with ttfd.connect(daemon.address, device=0) as session, pytest.raises(ttfd.Error, match="opens link end 1, which is not connected"):
+            session.queue.wait(start_stream(session, link[0], sends=True)[1])
+
+
+def test_links_that_cannot_be_connected_are_refused_by_name():
+    with daemon_of(BEHIND) as daemon:
+        with leased_pair(daemon.address) as (first, second):
+            a, b = ends(first, 1)
+            assert "daemon drives one of the chips" in refused(first, [ends(first)])
+            assert f"0.{a.channel} leads to 1.{b.channel}" in refused(first, [(a, ends(first)[1])])
+            assert "0.9 leads to no device" in refused(first, [(ttfd.LinkPlace(0, 9), b)])
+            assert "link end 4" in refused(first, [(a, ttfd.LinkPlace(1, b.channel, end=4))])
+            assert "worker (99,0)" in refused(first, [(ttfd.LinkPlace(0, a.channel, (99, 0)), b)])
+            assert "device 2" in refused(first, [(a, ttfd.LinkPlace(2, b.channel))])
+            assert "1 to 16" in refused(first, [])
+            assert "1 to 16" in refused(first, [(a, b)] * 17)
+            first.queue.connect_links([(a, b)])
+            waits = start_stream(second, b, sends=False)[1]
+            eventually(lambda: devices_of(daemon)[1]["hardware_queues"][0]["in_flight"] > 0)
+            assert "kernels run on device 1" in refused(first, [(a, b)])
+            start_stream(first, a, sends=True)
+            second.queue.wait(waits)
+        with ttfd.connect(daemon.address, device=0, lease=ttfd.Lease()) as alone:
+            assert "under a lease of several devices" in refused(alone, [(a, b)])
+
+
+def test_a_lease_of_several_devices_is_of_devices_that_links_join():
+    with daemon_of("sim:cluster=1x2,remote=1,links=1", "sim") as daemon:
+        def lease(**given):
+            with pytest.raises(ttfd.Error) as raised:
+                ttfd.connect(daemon.address, **given)
+            return str(raised.value)
+        assert "lead from device 0 to device 1" in lease(lease=ttfd.Lease(devices=[0, 1]))
+        assert "named twice" in lease(lease=ttfd.Lease(devices=[0, 0]))
+        assert "device 7" in lease(lease=ttfd.Lease(devices=[0, 7]))
+        assert "device 1; the lease is of device 0" in lease(device=1, lease=ttfd.Lease(devices=[0]))
+        assert "all their workers" in lease(lease=ttfd.Lease(devices=[0, 1], workers=[ttfd.CoreRange(0, 0, 1, 1)]))

@@ -121,7 +121,7 @@ TEST_F(DaemonCardsTest, ALeaseIsOfOneCardAndTheOthersStayShared) {
   EXPECT_TRUE(other.welcomed) << "both leases are held at once";
   const std::vector<LeaseInfoReply> leases = core->admin().ListLeases();
   ASSERT_EQ(leases.size(), 2u);
-  EXPECT_EQ(leases[1].device, 1u);
+  EXPECT_THAT(leases[1].devices, ElementsAre(1));
 }
 
 // ---- what belongs to which card

@@ -24,8 +24,9 @@ class Leases : public ::testing::Test {
     return TilesOf({x0, y0, x1, y1}, kGrid);
   }
   uint64_t Ask(uint64_t session, const TileSet& tiles = {}, Duration patience = {},
-               uint32_t uid = 1000, uint32_t device = 0) {
-    auto asked = table.Ask({session, "client", "user", uid, 77}, {tiles, device}, patience, now);
+               uint32_t uid = 1000, std::vector<uint32_t> devices = {0}) {
+    auto asked =
+        table.Ask({session, "client", "user", uid, 77}, {tiles, std::move(devices)}, patience, now);
     EXPECT_TRUE(asked.ok());
     return asked.ok() ? *asked : 0;
   }
@@ -141,13 +142,29 @@ TEST_F(Leases, WhoseTurnItIsIsToldWhatKeepsItAndWaitsNoLongerThanItWants) {
   EXPECT_THAT(table.held(), IsEmpty()) << "others may go on there";
 }
 
+TEST_F(Leases, SeveralDevicesAreGrantedTogetherInTheOrderOfAsking) {
+  const uint64_t of_one = Ask(1, {}, {}, 1000, {1});
+  EXPECT_THAT(Look(), ElementsAre(of_one));
+  const uint64_t of_both = Ask(2, {}, {}, 1000, {0, 1});
+  const uint64_t behind = Ask(3, {}, {}, 1000, {0});
+  const uint64_t elsewhere = Ask(4, {}, {}, 1000, {2});
+  EXPECT_THAT(Look(), ElementsAre(elsewhere)) << "device 0 is kept for the lease of both";
+  EXPECT_EQ(Info(behind).position, 2u);
+  EXPECT_EQ(table.Leave(1, now), of_one);
+  EXPECT_THAT(Look(), ElementsAre(of_both));
+  EXPECT_THAT(Info(of_both).devices, ElementsAre(0, 1));
+  EXPECT_EQ(table.Leave(2, now), of_both);
+  EXPECT_THAT(Look(), ElementsAre(behind));
+}
+
 TEST_F(Leases, OnlyThoseOfTheSameWorkersAreInTheWay) {
   Ask(1, Tiles(0, 0, 1, 3));
   Look();
-  EXPECT_THAT(table.BlockingLease(0, {Tiles(1, 1, 2, 2)}, now).holders.Text(),
+  EXPECT_THAT(table.BlockingLease(0, {Tiles(1, 1, 2, 2), {0}}, now).holders.Text(),
               HasSubstr("session 1 "));
-  EXPECT_THAT(table.BlockingLease(0, LeasedPart(), now).holders.Text(), HasSubstr("session 1 "));
-  EXPECT_EQ(table.BlockingLease(0, {Tiles(2, 0, 3, 3)}, now).holders, LeaseHolders());
+  EXPECT_THAT(table.BlockingLease(0, {TileSet(), {0}}, now).holders.Text(),
+              HasSubstr("session 1 "));
+  EXPECT_EQ(table.BlockingLease(0, {Tiles(2, 0, 3, 3), {0}}, now).holders, LeaseHolders());
 }
 
 TEST_F(Leases, WhoWaitsKnowsPositionHolderAndTime) {

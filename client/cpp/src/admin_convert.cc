@@ -131,7 +131,7 @@ LeaseInfo FromProto(const v1::LeaseInfo& info) {
       .user = info.user(),
       .uid = info.uid(),
       .pid = Optional(info.has_pid(), info.pid()),
-      .device = info.device(),
+      .devices = {info.devices().begin(), info.devices().end()},
       .workers = {},
       .sessions = info.sessions(),
       .since_ms = info.since_ms(),

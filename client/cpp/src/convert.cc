@@ -124,6 +124,10 @@ DeviceInfo FromProto(const v1::Device& device) {
   }
   std::vector<EthernetLink> links;
   for (const v1::EthernetLink& link : device.links()) links.push_back(FromProto(link));
+  std::vector<Neighbour> neighbours;
+  for (const v1::Neighbour& one : device.neighbours()) {
+    neighbours.push_back({one.channel(), one.device(), one.peer_channel(), one.system()});
+  }
   return {.index = device.index(),
           .board = device.board(),
           .backend = EnumOf<Backend>(device.backend()),
@@ -151,7 +155,8 @@ DeviceInfo FromProto(const v1::Device& device) {
           .links = std::move(links),
           .board_id = device.board_id(),
           .asic_id = device.asic_id(),
-          .behind = device.has_behind() ? std::optional(device.behind()) : std::nullopt};
+          .behind = device.has_behind() ? std::optional(device.behind()) : std::nullopt,
+          .neighbours = std::move(neighbours)};
 }
 
 Limits FromProto(const v1::Limits& limits) {
@@ -233,6 +238,14 @@ KernelPrint FromProto(const v1::KernelPrint& print) {
           .processor = EnumOf<Processor>(print.processor()),
           .text = print.text(),
           .lost = print.lost()};
+}
+
+void ToProto(const LinkPlace& place, v1::LinkPlace* out) {
+  out->set_device(place.device);
+  out->set_channel(place.channel);
+  out->set_x(place.worker.x);
+  out->set_y(place.worker.y);
+  out->set_end(place.end);
 }
 
 void ToProto(const CoreRange& range, v1::CoreRange* proto) {

@@ -58,6 +58,7 @@ std::vector<SessionClient> ListFromProto(
     const google::protobuf::RepeatedPtrField<v1::SessionClient>& clients);
 
 void ToProto(Position position, v1::QueuePosition* proto);
+void ToProto(const LinkPlace& place, v1::LinkPlace* out);
 void ToProto(const CoreRange& range, v1::CoreRange* proto);
 v1::Priority ToProto(Priority priority);
 void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto);

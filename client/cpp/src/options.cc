@@ -84,6 +84,9 @@ Status FillAttach(const ConnectOptions& options, v1::Hello* hello) {
     if (options.lease->wait) {
       lease->set_wait_ms(Milliseconds(*options.lease->wait));
     }
+    for (const uint32_t device : options.lease->devices) {
+      lease->add_devices(device);
+    }
     for (const CoreRange& range : options.lease->workers) {
       ToProto(range, lease->add_workers());
     }

@@ -94,12 +94,35 @@ Result<Position> Queue::EnqueueReplay(const ReplayRequest& replay) {
   });
 }
 
+Result<Position> Queue::EnqueueConnectLinks(std::span<const LinkConnection> connections) {
+  if (core_ == nullptr) {
+    return NoSession();
+  }
+  constexpr size_t kConnectionBytes = 80;  // encoded, at most
+  constexpr size_t kConnectionMessages = 3;
+  const MessageSize size = kSmallCommand + MessageSize{connections.size() * kConnectionBytes,
+                                                       connections.size() * kConnectionMessages};
+  return core_->Enqueue(id_, size, [&](v1::Command* command) {
+    v1::ConnectLinks* const connect = command->mutable_connect_links();
+    for (const LinkConnection& connection : connections) {
+      v1::LinkConnection* const added = connect->add_connections();
+      ToProto(connection.a, added->mutable_a());
+      ToProto(connection.b, added->mutable_b());
+    }
+  });
+}
+
 Result<Position> Queue::EnqueueBarrier() {
   if (core_ == nullptr) {
     return NoSession();
   }
   return core_->Enqueue(id_, kSmallCommand,
                         [](v1::Command* command) { command->mutable_barrier(); });
+}
+
+Status Queue::ConnectLinks(std::span<const LinkConnection> connections) {
+  const Result<Position> position = EnqueueConnectLinks(connections);
+  return position.ok() ? core_->WaitAndClear(*position) : position.status();
 }
 
 Status Queue::Write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes) {

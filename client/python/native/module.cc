@@ -59,8 +59,20 @@ uint64_t ValueOf(const client::Result<client::Position>& position) {
 
 // Paths of ca, certificate and key, server name, milliseconds of keepalive.
 using Tls = std::tuple<std::string, std::string, std::string, std::string, int64_t>;
-// Tiles, milliseconds; 0: the daemon's.
-using Lease = std::pair<std::vector<Range>, int64_t>;
+// Tiles, milliseconds, devices; 0: the daemon's, the session's.
+using Lease = std::tuple<std::vector<Range>, int64_t, std::vector<uint32_t>>;
+// Device, channel, x, y, end.
+using LinkPlace = std::array<uint32_t, 5>;
+using LinkPairs = std::vector<std::pair<LinkPlace, LinkPlace>>;
+
+std::vector<client::LinkConnection> ToConnections(const LinkPairs& links) {
+  const auto place = [](const LinkPlace& at) {
+    return client::LinkPlace{at[0], at[1], {at[2], at[3]}, at[4]};
+  };
+  std::vector<client::LinkConnection> connections;
+  for (const auto& [a, b] : links) connections.push_back({place(a), place(b)});
+  return connections;
+}
 
 std::shared_ptr<Session> Connect(const std::string& address, const std::string& client_name,
                                  const std::optional<uint32_t>& device, uint32_t weight,
@@ -81,9 +93,10 @@ std::shared_ptr<Session> Connect(const std::string& address, const std::string& 
   const auto& [ca, certificate, key, server_name, keepalive_ms] = tls;
   options.tls = {ca, certificate, key, server_name, milliseconds(keepalive_ms)};
   if (lease.has_value()) {
-    options.lease = client::LeaseOptions{.workers = ToRanges(lease->first)};
-    if (lease->second != 0) {
-      options.lease->wait = milliseconds(lease->second);
+    const auto& [workers, wait_ms, devices] = *lease;
+    options.lease = client::LeaseOptions{.workers = ToRanges(workers), .devices = devices};
+    if (wait_ms != 0) {
+      options.lease->wait = milliseconds(wait_ms);
     }
   }
   options.lease_token = lease_token;
@@ -253,6 +266,16 @@ void BindCommands(py::class_<Queue>& queue) {
            [](Queue& q, uint64_t trace, const std::vector<Patch>& patches) {
              const client::ReplayRequest request = ToReplay(trace, patches);
              return ValueOf(q.Call([&] { return q.client.EnqueueReplay(request); }));
+           })
+      .def("_connect_links",
+           [](Queue& q, const LinkPairs& links) {
+             const auto connections = ToConnections(links);
+             Check(q.Call([&] { return q.client.ConnectLinks(connections); }));
+           })
+      .def("_enqueue_connect_links",
+           [](Queue& q, const LinkPairs& links) {
+             const auto connections = ToConnections(links);
+             return ValueOf(q.Call([&] { return q.client.EnqueueConnectLinks(connections); }));
            })
       .def("_enqueue_barrier",
            [](Queue& q) { return ValueOf(q.Call([&] { return q.client.EnqueueBarrier(); })); });

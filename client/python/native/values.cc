@@ -82,6 +82,12 @@ void BindDevice(py::module_& module) {
       .Field("port", [pair](const client::DramBank& bank) { return pair(bank.port); })
       .Field("nearest_worker",
              [pair](const client::DramBank& bank) { return pair(bank.nearest_worker); });
+  ValueClass<client::Neighbour>(module, "Neighbour",
+                                "A link of a device to another device of the daemon.")
+      .Field("channel", &client::Neighbour::channel)
+      .Field("device", &client::Neighbour::device)
+      .Field("peer_channel", &client::Neighbour::peer_channel)
+      .Field("system", &client::Neighbour::system);
   ValueClass<DeviceInfo> device(
       module, "Device",
       "A card. Sizes in bytes; `*_alignment` says what offsets, sizes and "
@@ -109,7 +115,8 @@ void BindDevice(py::module_& module) {
       .Field("dram_bank_size", &DeviceInfo::dram_bank_size)
       .Field("worker_x", &DeviceInfo::worker_x)
       .Field("worker_y", &DeviceInfo::worker_y)
-      .Field("banks", &DeviceInfo::banks);
+      .Field("banks", &DeviceInfo::banks)
+      .Field("neighbours", &DeviceInfo::neighbours);
   device.python().def_property_readonly("workers", &DeviceInfo::workers, "Tiles that run kernels.");
 }
 

@@ -22,18 +22,19 @@ Threads: a session may be used from any thread. It has one thread of its own, wh
 interrupted by a signal. A process that has forked must open its own sessions.
 """
 
-from ttfd._native import Code, Device, KernelPrint, LeaseWait, Limits, SessionClient, __version__
+from ttfd._native import Code, Device, KernelPrint, LeaseWait, Limits, Neighbour, SessionClient, __version__
 from ttfd.arguments import first_cores
 from ttfd.errors import Error
 from ttfd.queue import Queue
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
 from ttfd.session import Session, connect
 from ttfd.tiles import from_tiles, tile_bytes, to_tiles
-from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, CoreRange, Lease, Position
+from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, CoreRange, Lease, LinkPlace, Position
 from ttfd.types import Arguments, CircularBuffer, ComputeUse, KernelUse, Launch, Patch, Semaphore
 
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2", "Arguments", "Buffer", "CircularBuffer", "Code", "ComputeKernel", "ComputeUse",
-    "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse", "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position",
+    "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse", "Launch", "Lease", "LeaseWait", "Limits", "LinkPlace",
+    "Neighbour", "Patch", "Position",
     "Program", "Queue", "Semaphore", "Session", "SessionClient", "Trace", "__version__", "connect", "first_cores", "from_tiles", "tile_bytes", "to_tiles",
 ]

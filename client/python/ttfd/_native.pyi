@@ -10,6 +10,7 @@ from ttfd.errors import Error
 from ttfd.types import Position
 
 _Range = tuple[int, int, int, int]
+_LinkPlace = tuple[int, int, int, int, int]  # device, channel, x, y, end
 _Bytes = Any  # an object with the buffer protocol, contiguous
 # Kernel, common words, (word, buffer) among them, words for each tile, these words.
 _Arguments = tuple[int, Sequence[int], Sequence[tuple[int, int]], int, _Bytes | None]
@@ -52,6 +53,14 @@ class DramBank:
     port: tuple[int, int]
     nearest_worker: tuple[int, int]
 
+class Neighbour:
+    """A link of a device to another device of the daemon; the other has it at `peer_channel`. system: not for kernels."""
+
+    channel: int
+    device: int
+    peer_channel: int
+    system: bool
+
 class Device:
     """A card. Sizes in bytes; `*_alignment` says what offsets, sizes and pages must be multiples of."""
 
@@ -79,6 +88,7 @@ class Device:
     worker_x: list[int]
     worker_y: list[int]
     banks: list[DramBank]
+    neighbours: list[Neighbour]  # links to other devices, as the daemon found them when it started, by channel
     @property
     def workers(self) -> int:
         """Tiles that run kernels."""
@@ -193,6 +203,8 @@ class Queue:
     def _record_trace(self, launches: Sequence[_Launch], /) -> Resource: ...
     def _replay(self, trace: int, patches: Sequence[tuple[int, _Arguments]], /) -> None: ...
     def _enqueue_replay(self, trace: int, patches: Sequence[tuple[int, _Arguments]], /) -> int: ...
+    def _connect_links(self, links: Sequence[tuple[_LinkPlace, _LinkPlace]], /) -> None: ...
+    def _enqueue_connect_links(self, links: Sequence[tuple[_LinkPlace, _LinkPlace]], /) -> int: ...
     def _enqueue_barrier(self) -> int: ...
     def _after(self, positions: Sequence[tuple[int, int]], /) -> None: ...
     def _wait(self, queue: int, value: int, timeout_ms: int | None, /) -> None: ...
@@ -225,7 +237,7 @@ class Session:
                        semaphores: Sequence[tuple[int, int, Sequence[_Range]]], /) -> Resource: ...
 
 def connect(address: str, client_name: str, device: int | None, weight: int, priority: int, connect_ms: int, call_ms: int, batch_commands: int,
-            tls: tuple[str, str, str, str, int], lease: tuple[Sequence[_Range], int] | None, lease_token: str,
+            tls: tuple[str, str, str, str, int], lease: tuple[Sequence[_Range], int, Sequence[int]] | None, lease_token: str,
             on_waiting: Callable[[LeaseWait], None] | None, reconnect_ms: int, /) -> Session: ...
 def first_cores(grid_x: int, count: int, /) -> list[_Range]: ...
 def to_tiles(numbers: _Bytes, shape: tuple[int, ...], format: int, into: _Bytes, /) -> None: ...

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ttfd import _native, check
 from ttfd.arguments import to_word, word_array
 from ttfd.resources import Buffer, Program, Trace
-from ttfd.types import Arguments, Launch, Patch, Position
+from ttfd.types import Arguments, Launch, LinkPlace, Patch, Position
 
 
 def _arguments(given: Arguments, numbers: Sequence[range]) -> list[tuple[Any, ...]]:
@@ -53,6 +53,24 @@ def _patch_tuples(trace: Trace, patches: Sequence[Patch]) -> list[tuple[int, tup
         given = check.one(patch.arguments, Arguments, f"{field}.arguments")
         entries += [(launch, arguments) for arguments in _arguments(given, trace._numbers[launch])]
     return entries
+
+
+def _link_tuples(links: Sequence[tuple[LinkPlace, LinkPlace]]) -> list[tuple[Any, Any]]:
+    field, tuples = "connect_links.connections", []
+    for pair in check.items(links, field, "a list of pairs of ttfd.LinkPlace"):
+        ends = check.several(pair, LinkPlace, field)
+        if len(ends) != 2:
+            check.refuse_value(pair, field, "a pair of ttfd.LinkPlace")
+        tuples.append(tuple((*check.integers(end, name, "device", "channel"), *_worker(end, name), check.integer(end.end, f"{name}.end"))
+                            for name, end in ends))
+    return tuples
+
+
+def _worker(end: LinkPlace, name: str) -> list[int]:
+    place = check.items(end.worker, f"{name}.worker", "a tile (x, y)")
+    if len(place) != 2:
+        check.refuse_value(end.worker, f"{name}.worker", "a tile (x, y)")
+    return [check.integer(one, f"{name}.worker") for one in place]
 
 
 def _target(buffer: Buffer, offset: int, command: str) -> tuple[int, int]:
@@ -128,6 +146,19 @@ class Queue(_native.Queue):
     def replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> None:
         """Runs the launches of a trace and returns when the last has finished. What is patched stays for later replays."""
         self._replay(check.live(trace, Trace, "replay_trace.trace").handle, _patch_tuples(trace, patches))
+
+    def enqueue_connect_links(self, links: Sequence[tuple[LinkPlace, LinkPlace]]) -> Position:
+        """Like `connect_links`, without waiting."""
+        return Position(self.id, self._enqueue_connect_links(_link_tuples(links)))
+
+    def connect_links(self, links: Sequence[tuple[LinkPlace, LinkPlace]]) -> None:
+        """Connects workers of neighbouring devices, 1 to 16 pairs of ends, under a lease of all of these devices.
+
+        Their kernels send segments to each other from then on (<ttfd/link.h>). An end or a channel that is connected
+        already is disconnected first. Kernels must not run on any of the devices: FAILED_PRECONDITION. A link that does
+        not answer: UNAVAILABLE with reason LINK_DOWN.
+        """
+        self._connect_links(_link_tuples(links))
 
     def enqueue_barrier(self) -> Position:
         """Nothing but a position: done when everything before it on this queue is done."""

@@ -68,7 +68,8 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
         max(1, check.integer(weight, "hello.weight")), _PRIORITIES.index(priority) + 1,
         check.milliseconds(connect_timeout, "connect_timeout"), check.milliseconds(call_timeout, "call_timeout"),
         max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls),
-        lease and (core_ranges(lease.workers, "lease.workers"), check.milliseconds(lease.wait, "lease.wait")),
+        lease and (core_ranges(lease.workers, "lease.workers"), check.milliseconds(lease.wait, "lease.wait"),
+                   [check.integer(one, "lease.devices") for one in check.items(lease.devices, "lease.devices", "a list of indices")]),
         "" if lease_token is None else check.text(lease_token, "lease_token"), on_waiting,
         check.milliseconds(reconnect_for, "reconnect_for")))
 

@@ -43,10 +43,25 @@ Cores = Union[CoreRangeLike, Sequence[CoreRangeLike]]
 
 @dataclasses.dataclass(frozen=True)
 class Lease:
-    """The card for a session alone, or the tiles of `workers`; granted first come first served."""
+    """The card for a session alone, or the tiles of `workers`; granted first come first served.
+
+    devices: indices of devices, none twice; several are leased as a whole, with the links between them
+    (`Queue.connect_links`), when all are free. None: the device of the session.
+    """
 
     workers: Cores = ()  # none: the whole device
     wait: float = 0.0  # seconds at most; 0: as long as the daemon lets one wait
+    devices: Sequence[int] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class LinkPlace:
+    """One end of a link: a worker of a device, and the Ethernet channel. Its kernels name it by `end`, 0 to 3."""
+
+    device: int
+    channel: int
+    worker: tuple[int, int] = (0, 0)
+    end: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -131,8 +131,8 @@ struct LeaseInfo {
   std::string client_name = {};
   std::string user = {};
   uint32_t uid = 0;
-  std::optional<uint32_t> pid = {};  // unset: not known (TCP)
-  uint32_t device = 0;
+  std::optional<uint32_t> pid = {};         // unset: not known (TCP)
+  std::vector<uint32_t> devices = {};       // ascending
   std::vector<CoreRange> workers = {};      // none: the whole device
   uint32_t sessions = 0;                    // under it, including the holder's
   uint64_t since_ms = 0;                    // held, or waited for

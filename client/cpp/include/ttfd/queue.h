@@ -50,6 +50,7 @@ class Queue {
   // command of another thread between them.
   Result<Trace> RecordTrace(std::span<const LaunchRequest> launches);
   Status Replay(const ReplayRequest& replay);
+  Status ConnectLinks(std::span<const LinkConnection> connections);
 
   // ---- Enqueue forms. They fail when the session has ended, when the command exceeds a limit of one
   // message, or when the daemon's window has no space for ConnectOptions::call_timeout. Errors found by
@@ -67,6 +68,13 @@ class Queue {
                                uint64_t to_offset, uint64_t size_bytes);
   Result<Position> EnqueueLaunch(const LaunchRequest& launch);
   Result<Position> EnqueueReplay(const ReplayRequest& replay);
+  // Connects workers of neighbouring devices, 1 to 16 connections, under a lease of all of these devices
+  // (LeaseOptions::devices). Their kernels send segments to each other from then on. An end or a channel that
+  // is connected already is disconnected first.
+  //
+  // Begins when what was enqueued before, and what it comes After(), has completed. FAILED_PRECONDITION:
+  // kernels run on one of the devices then. UNAVAILABLE with reason LINK_DOWN: the link does not answer.
+  Result<Position> EnqueueConnectLinks(std::span<const LinkConnection> connections);
   // Nothing but a position: completed when everything before it on this queue has completed.
   Result<Position> EnqueueBarrier();
 

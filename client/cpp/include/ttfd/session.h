@@ -47,10 +47,13 @@ namespace ttfd::client {
 
 class SessionSlot;  // of the library
 
-// The device of the session, or some of its workers, for this session alone. Leases are granted in the
+// Devices, or some workers of one, for this session alone. Leases are granted in the
 // order of the requests; Connect returns when the lease is granted.
 struct LeaseOptions {
-  std::vector<CoreRange> workers = {};                 // none: the whole device
+  std::vector<CoreRange> workers = {};  // none: the whole device
+  // Indices of devices, none twice. None: the device of the session. Several: all of them, with the links
+  // between them (Queue::EnqueueConnectLinks); granted when all are free.
+  std::vector<uint32_t> devices = {};
   std::optional<std::chrono::milliseconds> wait = {};  // longest; unset: Limits::lease_wait_ms
 };
 

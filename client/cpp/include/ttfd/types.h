@@ -102,6 +102,27 @@ struct LinkPeer {
   uint32_t asic_location = 0;  // of the chip on its board
 };
 
+// A link of a device to another one of the same daemon.
+struct Neighbour {
+  uint32_t channel = 0;
+  uint32_t device = 0;        // index of the other
+  uint32_t peer_channel = 0;  // of the other
+  bool system = false;        // the daemon drives one of the two through it: not for kernels
+  bool operator==(const Neighbour&) const = default;
+};
+
+// One end of a link that Queue::EnqueueConnectLinks connects.
+struct LinkPlace {
+  uint32_t device = 0;
+  uint32_t channel = 0;
+  Core worker = {};  // whose kernels use it
+  uint32_t end = 0;  // by which they name it (<ttfd/link.h>): 0 to 3
+};
+struct LinkConnection {
+  LinkPlace a;
+  LinkPlace b;
+};
+
 // An Ethernet link of a chip to a neighbour.
 struct EthernetLink {
   uint32_t channel = 0;  // 0 to 13
@@ -143,6 +164,8 @@ struct DeviceInfo {
   uint64_t asic_id = 0;   // 0: not reported
   // The device through whose link the chip is reached. None: it has a PCIe port.
   std::optional<uint32_t> behind = {};
+  // Links to other devices of the daemon, as it found them when it started, by channel.
+  std::vector<Neighbour> neighbours = {};
 
   uint32_t workers() const { return grid_x * grid_y; }
 };
