@@ -131,7 +131,7 @@ class Connector {
 
   // Both ends are cleared even if the link does not answer.
   Status Disconnect() {
-    const Status disarmed = Disarm();
+    Status disarmed = Disarm();
     for (const Side* side : {&a_, &b_}) {
       RETURN_IF_ERROR(side->WriteEnd({}));
       RETURN_IF_ERROR(side->ReadEnd().status());
