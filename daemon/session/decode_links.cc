@@ -13,9 +13,8 @@ constexpr char kField[] = "connect_links.connections";
 Refusal CheckWorker(const SessionCards& cards, const LinkEndRequest& end) {
   if (end.device >= cards.all.size() ||
       !std::binary_search(cards.leased.begin(), cards.leased.end(), end.device)) {
-    return InvalidError(kField,
-                        "device {}; the lease under which this session works is of devices {}",
-                        end.device, fmt::join(cards.leased, ", "));
+    return InvalidError(kField, "device {}; this session's lease is of devices {}", end.device,
+                        fmt::join(cards.leased, ", "));
   }
   const GridSize grid = cards.all[end.device]->description.grid;
   if (end.x >= grid.x || end.y >= grid.y) {
