@@ -20,12 +20,12 @@ from mlp import compare
 SHOWS = "a layer of a Llama as tasks that the card schedules itself, equal to its launches; --trace FILE: their timeline"
 TARGET = "ttfd_demo_graph_llama"
 BUILT = daemon.BUILT
-TAKES_TRACE = True
+OPTIONS = ("trace",)
 
 CASES = [("bfloat16", "pairs", True), ("bfp8", "halves", False)]
 
 
-def run(build: pathlib.Path, trace: pathlib.Path | None = None) -> int:
+def run(build: pathlib.Path, trace: str = "") -> int:
     """Runs the demo; `trace` is a file for the timeline of the first case. The exit code."""
     state = llama_layer.make_state()
     with Daemon(build, "sim") as served:
@@ -37,7 +37,7 @@ def run(build: pathlib.Path, trace: pathlib.Path | None = None) -> int:
             weights = llama_layer.make_weights(with_norms)
             np.savez(served.scratch / "weights.npz", **weights)
             print(f"{llama_layer.title(dtype, rope, with_norms)}:", flush=True)
-            options = ["--trace", trace.resolve()] if trace and dtype == CASES[0][0] else []
+            options = ["--trace", pathlib.Path(trace).resolve()] if trace and dtype == CASES[0][0] else []
             served.run_example("layer_graph.py", [daemon.PYTHON, daemon.EXAMPLES / "llama/layer_graph.py", served.scratch, "--dtype", dtype, "--rope", rope,
                                                   *options], llama_layer.TIMEOUT_S)
             added = np.load(served.scratch / "y.npy")[0, 0] - state["x"][0, 0].astype(np.float64)

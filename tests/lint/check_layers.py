@@ -31,9 +31,9 @@ def may_examine(path, to):
 
 
 def may_launch(path, to):
-    """The tensor library and the kernels of its operations; task graphs and theirs."""
-    return (path.startswith("client/tensor/") and to.startswith("firmware/ops/")
-            or path.startswith("client/graph/") and to.startswith("firmware/graph/"))
+    """The tensor library and the kernels of its operations; task graphs and theirs; meshes and theirs."""
+    return any(path.startswith(f"client/{library}/") and to.startswith(f"firmware/{kernels}/")
+               for library, kernels in (("tensor", "ops"), ("graph", "graph"), ("mesh", "mesh")))
 
 
 def below_rpc(path):
@@ -48,8 +48,8 @@ FORBIDDEN = [
     ("protobuf and gRPC stay in daemon/rpc and client: nothing below daemon/rpc includes them",
      lambda path, to: below_rpc(path) and bool(GENERATED.search(to))),
     ("clients see proto only: client -> runtime, daemon or firmware, except that client/cli includes "
-     "runtime/device/kmd/doctor/, because ttfdctl doctor examines a host on which no daemon may run, and client/tensor "
-     "and client/graph include firmware/ops/ and firmware/graph/, the kernels that they launch",
+     "runtime/device/kmd/doctor/, because ttfdctl doctor examines a host on which no daemon may run, and client/tensor, "
+     "client/graph and client/mesh include firmware/ops/, firmware/graph/ and firmware/mesh/, the kernels that they launch",
      lambda path, to: path.startswith("client/") and to.split("/")[0] in ("runtime", "daemon", "firmware")
      and not may_examine(path, to) and not may_launch(path, to)),
     ("only main, libttfd_sim and tests choose a device backend: runtime/device/<backend>",

@@ -31,7 +31,7 @@ BANNED = [
      r"^firmware/(common/io\.h$|kernels/)|^runtime/device/kmd/linux_bus\.cc$|^tests/"),
     ("errors are values: no throw, but in the Python module, whose errors are Python's", r"(?<!no)\bthrow\s*[\w(;]", CPP, r"^client/python/native/"),
     ("ttfd::Mutex, see runtime/base/mutex.h", r"\babsl::Mutex\b|absl/synchronization/", CPP, r"^runtime/base/mutex\.h$"),
-    ("using namespace only inside a function", r"^using namespace\b", CPP, r"^(firmware|tests/.*)[/_]kernels/|^firmware/(ops|graph)/.*\.cc$"),
+    ("using namespace only inside a function", r"^using namespace\b", CPP, r"^(firmware|tests/.*)[/_]kernels/|^firmware/(ops|graph|mesh)/.*\.cc$"),
     ("waits have deadlines and conditions, not sleeps", r"\b(sleep_for|usleep|nanosleep|sleep_until)\s*\(", CPP, r"^tests/|^runtime/base/clock\.cc$"),
     ("a test is on or gone", r"\bDISABLED_\w", CPP, None),
     ("ttfdctl prints through printing.h, which escapes", r"\bfmt::print\b|\bstd::(cout|cerr|printf|fprintf|fputs|puts|fwrite)\b",

@@ -74,6 +74,7 @@ class LintTest(unittest.TestCase):
                               ("client/cli/doctor_command.cc", "runtime/device/kmd/doctor/doctor.h"),
                               ("client/tensor/src/lowering.h", "firmware/ops/words.h"),
                               ("client/graph/src/packing.h", "firmware/graph/layout.h"),
+                              ("client/mesh/src/ring.h", "firmware/mesh/ring_words.h"),
                               ("client/cpp/session.cc", "ttfd/v1/ttfd.pb.h"), ("runtime/device/sim/sim_device.cc", "runtime/sim/chip.h")]:
             with self.subTest(path=path):
                 self.assertEqual([], [f for f in self.layers(path, include) if "includes" in f])

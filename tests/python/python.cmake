@@ -7,7 +7,7 @@ set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 # A test that takes a quarter of its time says where its threads are.
 set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75)
 set(install_areas install sdk examples documents)
-foreach(area IN ITEMS session threads arguments kernels errors traces prints ttfdctl hangs leases limits devices users sandbox tls reconnect debugger demo graph standin tensor compiled_programs system_description quickstart
+foreach(area IN ITEMS session threads arguments kernels errors traces prints ttfdctl hangs leases limits devices mesh users sandbox tls reconnect debugger demo graph standin tensor compiled_programs system_description quickstart
                       faults exit tiles hugepages javascript ${install_areas})
   add_test(NAME python.${area}
     COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import BUILD, SOURCE, succeed
 
-NAMES = ["block", "chain", "clients", "graph", "graph-llama", "llama", "llama-layer", "mlp", "tile"]
+NAMES = ["block", "chain", "clients", "graph", "graph-llama", "llama", "llama-layer", "mlp", "ring", "tile"]
 FOLDER = SOURCE / "client/demo"
 
 

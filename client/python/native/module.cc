@@ -395,6 +395,7 @@ PYBIND11_MODULE(_native, module) {
   BindSafetensors(module);
   BindCompiledPrograms(module);
   BindGraphs(module);
+  BindMeshes(module);
   module.def("connect", &Connect);
   module.def("first_cores", [](uint32_t grid_x, uint32_t count) {
     std::vector<Range> ranges;

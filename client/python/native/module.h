@@ -9,6 +9,8 @@ namespace ttfd::python {
 void BindTensors(pybind11::module_& module);
 // graph.cc
 void BindGraphs(pybind11::module_& module);
+// mesh.cc
+void BindMeshes(pybind11::module_& module);
 // safetensors.cc
 void BindSafetensors(pybind11::module_& module);
 // ttmlir.cc

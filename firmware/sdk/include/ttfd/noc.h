@@ -128,6 +128,12 @@ inline void WritesFlushedBarrier() {
 // Waits until every write has landed.
 inline void WriteBarrier() { internal::AwaitNone(internal::kWriteId); }
 
+// Whether every write has landed, without waiting.
+inline bool WritesHaveLanded() {
+  internal::Buffer::AwaitFree();
+  return internal::Outstanding(internal::kWriteId) == 0;
+}
+
 // Starts to add `increment` to the word at `to`, 16-byte aligned, in some tile's L1. Ordered behind
 // earlier writes of this hart to the same tile.
 inline void Increment(NocAddress to, uint32_t increment) {

@@ -1,0 +1,127 @@
+// Chips as a mesh: rows and columns of cards of one daemon that are joined by Ethernet links, each with a session of
+// its own under one lease, and operations that their workers carry out together over these links.
+//
+//   #include <ttfd/mesh/mesh.h>
+//   using namespace ttfd;
+//
+//   auto mesh = mesh::Mesh::Connect({.shape = {1, 4}});
+//   auto part = mesh->Allocate(1 << 20);                        // on every chip
+//   for (uint32_t chip = 0; chip < mesh->chips(); ++chip) {
+//     status = mesh->Write(*part, chip, bytes_of[chip]);
+//   }
+//   auto whole = mesh->Allocate(1 << 20, /*parts=*/4);
+//   status = mesh->AllGather(*part, *whole, /*axis=*/1);        // every chip has all four parts
+//   status = mesh->Read(*whole, 0, bytes);
+//
+// (A real program looks at every result.)
+//
+// Chip row * columns + column is in that row and column. Axis 0 is along the columns: it joins chips that differ in
+// their row. Axis 1 is along the rows. These are NumPy's axes of an array of the mesh's shape.
+//
+// Sessions and their queues are ordinary ones, for programs of the caller's on each chip. Workers (0, 0) and (1, 0) of
+// every chip run the operations of axis 0 and of axis 1, and their link ends 0 and 1 are the mesh's.
+//
+// A mesh is used by one thread at a time. After a reset of one of its devices it is of no use: its calls return the
+// errors of its sessions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ttfd/session.h"
+
+namespace ttfd::mesh {
+
+template <typename T>
+using Result = client::Result<T>;
+using client::Status;
+
+struct Shape {
+  uint32_t rows = 1;
+  uint32_t columns = 1;
+  bool operator==(const Shape&) const = default;
+};
+
+// Which device is which chip.
+struct Placement {
+  Shape shape;
+  std::vector<uint32_t> devices = {};  // by chip: indices of devices
+  // By axis: the last chip of each line along it is linked with the first. Operations take half the time then, or less.
+  // False where a line has fewer than three chips.
+  bool closed[2] = {false, false};
+};
+
+// Finds devices whose links give the shape, low indices first: lines that are closed where the links allow it. Links
+// that kernels cannot use (Neighbour::system) do not count. `among`: indices of the devices to choose from; none: all.
+// INVALID_ARGUMENT: there are not so many devices, or `among` is wrong. FAILED_PRECONDITION: the links do not give
+// it; the message names the device that has no link to a further one, and where its channels lead.
+Result<Placement> FindPlacement(const std::vector<client::DeviceInfo>& devices, Shape shape,
+                                std::span<const uint32_t> among = {});
+
+// A buffer on every chip, in DRAM: `parts` parts of `part_bytes`, each in whole pages of its own. Part i begins at page
+// i * pages_per_part().
+struct MeshBuffer {
+  std::vector<client::Buffer> buffers = {};  // by chip; with equal pages
+  uint32_t parts = 0;
+  uint64_t part_bytes = 0;
+
+  uint64_t size_bytes() const { return parts * part_bytes; }  // on one chip
+  uint32_t page_bytes() const { return buffers.front().page_bytes(); }
+  uint32_t pages_per_part() const {
+    return static_cast<uint32_t>((part_bytes + page_bytes() - 1) / page_bytes());
+  }
+};
+
+struct MeshOptions {
+  Shape shape;
+  std::vector<uint32_t> devices = {};  // to choose from; none: all of the daemon
+  // Options of each session. Its device, lease devices and lease token are the mesh's.
+  client::ConnectOptions session = {};
+};
+
+class Mesh {
+ public:
+  // Finds the devices, waits for the lease of all of them, opens the sessions and connects the links.
+  static Result<Mesh> Connect(MeshOptions options);
+  // A mesh of sessions that are open, by chip, each with the device that `placement` has. All work under one lease of
+  // these devices. Connects the links.
+  static Result<Mesh> Create(std::vector<std::shared_ptr<client::Session>> sessions,
+                             Placement placement);
+
+  Mesh(Mesh&&) noexcept;
+  Mesh& operator=(Mesh&&) noexcept;
+  ~Mesh();
+
+  const Placement& placement() const;
+  uint32_t chips() const;
+  // Chips along an axis (0 or 1).
+  uint32_t length(uint32_t axis) const;
+  client::Session& session(uint32_t chip);
+
+  // Contents are zero. `part_bytes` and `parts` are at least 1.
+  Result<MeshBuffer> Allocate(uint64_t part_bytes, uint32_t parts = 1);
+  // All parts of one chip, one behind the other: buffer.size_bytes().
+  Status Write(const MeshBuffer& buffer, uint32_t chip, std::span<const std::byte> bytes);
+  Status Read(const MeshBuffer& buffer, uint32_t chip, std::span<std::byte> into);
+
+  // Every chip gets the parts of all chips along the axis, in the order of these chips: `to` has length(axis) times the
+  // parts of `from`, of the same size, in equal pages. The buffers of a chip are different ones.
+  Status AllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
+  // The same, behind what is enqueued on the queues of the sessions; Finish waits for it.
+  Status EnqueueAllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
+  // Waits for everything that is enqueued on the sessions' queues, and returns the first error.
+  Status Finish();
+  // Clocks of the last operation over links that has ended: from its first kernel's begin to its last one's end on one
+  // chip, of the chip that took longest. A kernel that began early has waited for the other chips. 0: there was none.
+  Result<uint64_t> Clocks();
+
+ private:
+  class State;
+  explicit Mesh(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ttfd::mesh

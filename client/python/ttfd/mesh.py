@@ -1,0 +1,145 @@
+"""Chips as a mesh: rows and columns of cards of one daemon, joined by Ethernet links.
+
+    import numpy as np
+    from ttfd import mesh
+
+    with mesh.connect((1, 4)) as chips:
+        part = chips.allocate(4096)                  # on every chip
+        for chip in range(len(chips)):
+            part.write(chip, np.full(1024, chip, np.int32))
+        whole = chips.all_gather(part, axis=1)       # every chip has all four parts
+        print(whole.read(2, np.int32, (4, 1024)))
+
+Chip row * columns + column is in that row and column. Axis 0 joins chips that differ in their row, axis 1 those that differ in
+their column: NumPy's axes of an array of the mesh's shape. Each chip has an ordinary session, `mesh.sessions[chip]`, for
+programs of your own; workers (0, 0) and (1, 0) run the operations of the two axes, and link ends 0 and 1 of theirs are
+the mesh's. docs/meshes.md is the guide.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ttfd import _native, check
+from ttfd.resources import Buffer
+from ttfd.session import Session
+from ttfd.session import connect as connect_session
+from ttfd.types import Lease
+
+
+def connect(shape: tuple[int, int], address: str | os.PathLike[str] | None = None, *, devices: Sequence[int] = (), wait: float = 0.0,
+            **options: Any) -> Mesh:
+    """Finds devices whose links give a mesh of `shape` (rows, columns), waits for the lease of all of them, and opens a session
+    on each. Lines are closed to rings where the links allow it.
+
+    devices: to choose from; none: all of the daemon. wait: longest wait for the lease, in seconds; 0: the daemon's limit. options:
+    those of `ttfd.connect` but `device`, `lease` and `lease_token`. Raises Error with code INVALID_ARGUMENT where the daemon
+    has too few devices, and FAILED_PRECONDITION where their links do not give the shape, naming the device that lacks one.
+    """
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        check.refuse_value(shape, "mesh.shape", "(rows, columns)")
+    rows, columns = (check.integer(one, "mesh.shape") for one in shape)
+    among = [check.integer(one, "mesh.devices") for one in check.items(devices, "mesh.devices", "a list of indices")]
+    with connect_session(address, **options) as look:
+        places = _native.find_placement(look._native, (rows, columns), among)
+    with contextlib.ExitStack() as opened:
+        sessions: list[Session] = []
+        for device in places[0]:
+            first = {"lease": Lease(devices=places[0], wait=wait)} if not sessions else {"lease_token": sessions[0].lease_token}
+            sessions.append(opened.enter_context(connect_session(address, device=device, **first, **options)))
+        mesh = Mesh(sessions, (rows, columns), places)
+        opened.pop_all()
+        return mesh
+
+
+class Mesh:
+    """Sessions on the chips of a mesh, under one lease. Made by `connect`; a context manager that closes them.
+
+    sessions: by chip. shape: rows, columns. closed: for each axis, whether the last chip of its lines is linked with the first.
+    After a reset of one of its devices a mesh is of no use: its calls raise the errors of its sessions.
+    """
+
+    def __init__(self, sessions: Sequence[Session], shape: tuple[int, int], places: tuple[list[int], tuple[bool, bool]]) -> None:
+        self.sessions, self.shape, self.closed = tuple(sessions), shape, places[1]
+        self._native = _native.Mesh([session._native for session in sessions], shape, places)
+
+    def __len__(self) -> int:
+        return len(self.sessions)
+
+    def __repr__(self) -> str:
+        return f"<ttfd.mesh.Mesh {self.shape[0]} x {self.shape[1]} on devices {', '.join(str(one.device.index) for one in self.sessions)}>"
+
+    def __enter__(self) -> Mesh:
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        with contextlib.ExitStack() as ends:
+            for session in self.sessions:
+                ends.callback(session.__exit__, kind, *rest)
+
+    def close(self) -> None:
+        """Lets the daemon finish everything, then ends the sessions and the lease."""
+        self.__exit__(None)
+
+    def allocate(self, part_bytes: int, parts: int = 1) -> MeshBuffer:
+        """A zeroed buffer in the DRAM of every chip, of `parts` parts."""
+        return MeshBuffer(self, self._native.allocate(check.integer(part_bytes, "part_bytes", check.LARGEST), check.integer(parts, "parts")))
+
+    def all_gather(self, buffer: MeshBuffer, axis: int, into: MeshBuffer | None = None) -> MeshBuffer:
+        """Gives every chip the parts of all chips along `axis`, in the order of these chips. Returns `into`, or a new buffer."""
+        to = self.enqueue_all_gather(buffer, axis, into)
+        self.finish()
+        return to
+
+    def enqueue_all_gather(self, buffer: MeshBuffer, axis: int, into: MeshBuffer | None = None) -> MeshBuffer:
+        """The same without waiting, behind what is enqueued on the queues of the sessions."""
+        check.one(buffer, MeshBuffer, "buffer")
+        number = check.integer(axis, "axis")
+        to = into
+        if to is None:
+            to = self.allocate(buffer.part_bytes, buffer.parts * (self.shape[number] if number < 2 else 1))
+        self._native.enqueue_all_gather(buffer._native, check.one(to, MeshBuffer, "into")._native, number)
+        return to
+
+    def finish(self) -> None:
+        """Waits for everything that is enqueued on the sessions' queues."""
+        self._native.finish()
+
+    def clocks(self) -> int:
+        """Clocks of the last operation over links that has ended, from the begin of its first kernel on a chip to the end of the last
+        one there, of the chip that took longest. A kernel that began early has waited for the other chips."""
+        return self._native.clocks()
+
+
+class MeshBuffer:
+    """A buffer in the DRAM of every chip: `parts` parts of `part_bytes`, each in whole pages of its own. By `Mesh.allocate`."""
+
+    def __init__(self, mesh: Mesh, native: _native.MeshBuffer) -> None:
+        self._mesh, self._native = mesh, native
+        self.parts, self.part_bytes, self.page_bytes = native.parts, native.part_bytes, native.page_bytes
+
+    def __repr__(self) -> str:
+        return f"<ttfd.mesh.MeshBuffer: {self.parts} parts of {self.part_bytes} bytes on {len(self._mesh)} chips>"
+
+    def write(self, chip: int, array: npt.ArrayLike) -> None:
+        """Copies an array's bytes (any shape, C order) to all parts on a chip, and waits until they are there."""
+        self._mesh._native.write(self._native, check.integer(chip, "chip"), check.payload(array, "array"))
+
+    def read(self, chip: int, dtype: npt.DTypeLike = np.uint8, shape: int | tuple[int, ...] | None = None) -> np.ndarray:
+        """A new array of `shape` from all parts on a chip; shape None: one-dimensional."""
+        array = check.empty_array(shape, dtype, self.parts * self.part_bytes)
+        self._mesh._native.read(self._native, check.integer(chip, "chip"), check.array_to_fill(array, "array"))
+        return array
+
+    def on(self, chip: int) -> Buffer:
+        """The buffer of one chip, for launches on its session; part i begins at page i * ceil(part_bytes / page_bytes)."""
+        number = check.integer(chip, "chip", len(self._mesh) - 1)
+        owner = _native.Resource(self._native.handle(number))
+        buffer = Buffer(owner, self._mesh.sessions[number], self._native.buffer_bytes(number), self.page_bytes)
+        buffer._parts = self  # type: ignore[attr-defined]  # which frees it
+        return buffer
