@@ -64,8 +64,7 @@ StatusOr<std::vector<std::unique_ptr<Device>>> OpenPorts(std::string_view text,
   std::vector<std::unique_ptr<Device>> devices;
   if (After("ttsim", text)) {
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(text));
-    ASSIGN_OR_RETURN(devices.emplace_back(), OpenTtsimDevice(options));
-    return devices;
+    return OpenTtsimDevices(options);
   }
   if (const auto card = After("kmd", text)) {
     ASSIGN_OR_RETURN(devices.emplace_back(),

@@ -22,8 +22,9 @@ Json BankJson(const client::DramBank& bank) {
 }  // namespace
 
 Json LinksJson(const DeviceInfo& device, const std::vector<DeviceInfo>& devices) {
-  return JsonList(device.links,
-                  [&](const client::EthernetLink& link) { return LinkJson(link, devices); });
+  return JsonList(device.links, [&](const client::EthernetLink& link) {
+    return LinkJson(link, device, devices);
+  });
 }
 
 Json DeviceJson(const DeviceInfo& device, const std::vector<DeviceInfo>& devices) {

@@ -16,6 +16,15 @@ std::string PeerText(const std::optional<client::LinkPeer>& peer,
   return fmt::format("{:#x}:{:#x}, channel {}", peer->board, peer->asic, peer->channel);
 }
 
+// "system": the daemon drives one of the two chips through the link. "kernels": sessions may connect it. "": neither,
+// for it leads to no other device of the daemon.
+const char* LinkUse(const client::DeviceInfo& device, uint32_t channel) {
+  for (const client::Neighbour& neighbour : device.neighbours) {
+    if (neighbour.channel == channel) return neighbour.system ? "system" : "kernels";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<uint32_t> PeerDevice(const client::LinkPeer& peer,
@@ -28,33 +37,34 @@ std::optional<uint32_t> PeerDevice(const client::LinkPeer& peer,
 }
 
 std::vector<std::vector<std::string>> LinkRows(const std::vector<client::DeviceInfo>& devices) {
-  std::vector<std::vector<std::string>> rows = {{"LINK", "STATE", "PEER", "RETRAINS", "FIRMWARE"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"LINK", "STATE", "PEER", "USE", "RETRAINS", "FIRMWARE"}};
   for (const client::DeviceInfo& device : devices) {
     for (const client::EthernetLink& link : device.links) {
+      const std::string use = LinkUse(device, link.channel);
       rows.push_back({fmt::format("{}.{}", device.index, link.channel),
                       client::LinkStateName(link.state), PeerText(link.peer, devices),
-                      std::to_string(link.retrains),
+                      use.empty() ? "-" : use, std::to_string(link.retrains),
                       link.firmware_version.empty() ? "-" : link.firmware_version});
     }
   }
   return rows;
 }
 
-Json LinkJson(const client::EthernetLink& link, const std::vector<client::DeviceInfo>& devices) {
+Json LinkJson(const client::EthernetLink& link, const client::DeviceInfo& device,
+              const std::vector<client::DeviceInfo>& devices) {
   Json peer = nullptr;
   if (link.peer) {
-    const std::optional<uint32_t> device = PeerDevice(*link.peer, devices);
-    peer = {{"device", device ? Json(*device) : Json(nullptr)},
+    const std::optional<uint32_t> other = PeerDevice(*link.peer, devices);
+    peer = {{"device", other ? Json(*other) : Json(nullptr)},
             {"board", link.peer->board},
             {"asic", link.peer->asic},
             {"asic_location", link.peer->asic_location},
             {"channel", link.peer->channel}};
   }
-  return {{"channel", link.channel},
-          {"state", client::LinkStateName(link.state)},
-          {"peer", std::move(peer)},
-          {"retrains", link.retrains},
-          {"firmware_version", link.firmware_version}};
+  return {{"channel", link.channel},   {"state", client::LinkStateName(link.state)},
+          {"peer", std::move(peer)},   {"use", LinkUse(device, link.channel)},
+          {"retrains", link.retrains}, {"firmware_version", link.firmware_version}};
 }
 
 }  // namespace ttfd::cli

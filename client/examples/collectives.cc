@@ -23,8 +23,8 @@ using ttfd::client::Status;
 using ttfd::mesh::Mesh;
 using ttfd::mesh::MeshBuffer;
 
-constexpr int kRepeats =
-    3;  // of which the clocks are the last one's: no chip waits for the launches of others
+// The clocks are those of the last one, when no chip waits for the launches of others.
+constexpr int kRepeats = 3;
 
 std::vector<char> Load(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

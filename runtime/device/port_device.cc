@@ -23,7 +23,7 @@ constexpr uint64_t kHostMemorySpace = hw::kHostMemoryWindowBytes;
 constexpr uint64_t kHostMemoryBytes = uint64_t{4} << 30;
 constexpr uint64_t kHostMemoryBegin = kHostMemorySpace - kHostMemoryBytes;
 // Bus addresses differ from NoC offsets, so that a missing translation shows at once.
-constexpr uint64_t kBusBase = uint64_t{1} << 40;
+constexpr uint64_t kBusBase = uint64_t{1} << 40;  // of device 0; the others behind it
 
 // The 96-bit register of a 2 MiB window.
 std::array<uint32_t, 3> TlbWords(const WindowTarget& target, uint64_t base) {
@@ -127,7 +127,9 @@ class PortDevice::PortHostMemory final : public HostMemory {
   uint64_t offset() const { return offset_; }
   uint64_t begin() const { return offset_ & ~(kHostMemoryGranule - 1); }
   uint64_t end() const { return offset_ + memory_.size(); }
-  uint64_t bus_address() const { return kBusBase + (offset_ - kHostMemoryBegin); }
+  uint64_t bus_address() const {
+    return kBusBase + device_.number_ * kHostMemoryBytes + (offset_ - kHostMemoryBegin);
+  }
   uint64_t size() const { return memory_.size(); }
 
  private:
@@ -139,7 +141,7 @@ class PortDevice::PortHostMemory final : public HostMemory {
 
 StatusOr<std::unique_ptr<PortDevice>> PortDevice::Open(std::unique_ptr<PciePort> port,
                                                        const PortTraits& traits) {
-  std::unique_ptr<PortDevice> device(new PortDevice(std::move(port)));
+  std::unique_ptr<PortDevice> device(new PortDevice(std::move(port), traits.number));
   RETURN_IF_ERROR(device->port_->Reset());
   ASSIGN_OR_RETURN(const uint32_t id, device->port_->ConfigRead(0));
   if (id != (hw::kPciDeviceId << 16 | hw::kPciVendorId)) {

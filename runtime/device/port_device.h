@@ -22,6 +22,8 @@ struct PortTraits {
   bool iommu = false;
   bool memory_survives_reset = true;
   bool reports_quiescence = false;
+  // Which of the devices of one host this is, for bus addresses that only one of them has.
+  uint32_t number = 0;
 };
 
 class PortDevice final : public Device {
@@ -68,7 +70,8 @@ class PortDevice final : public Device {
     bool known = false;               // false after a reset: write all words
   };
 
-  explicit PortDevice(std::unique_ptr<PciePort> port) : port_(std::move(port)) {}
+  PortDevice(std::unique_ptr<PciePort> port, uint32_t number)
+      : port_(std::move(port)), number_(number) {}
   // Points a hardware window of `window` at the 2 MiB that start at `base`; takes the least recently
   // used one if all are in use.
   Status Point(PortWindow& window, uint64_t base);
@@ -78,6 +81,7 @@ class PortDevice final : public Device {
   Status WriteBar2(uint64_t offset, uint32_t value);
 
   const std::unique_ptr<PciePort> port_;
+  const uint32_t number_;  // PortTraits::number
   DeviceInfo info_;
   std::array<Slot, kSlots> slots_{};
   uint64_t uses_ = 0;

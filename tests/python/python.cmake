@@ -28,6 +28,11 @@ set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSI
 set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 
+# Meshes on the official simulator, where TTFD_TTSIM_X2_LIB and TTFD_TTSIM_X4_LIB name one of two and one of four chips.
+add_test(NAME ttsim.Mesh COMMAND ${python_tests} -q ${python_tests_dir}/test_mesh.py -k ttsim)
+set_tests_properties(ttsim.Mesh PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSION "4 skipped" TIMEOUT 1200
+  ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
+
 # A language model: its operations at the shapes of a large one, and the example.
 add_test(NAME python.Llama COMMAND ${python_tests} -q ${python_tests_dir}/test_llama.py ${python_tests_dir}/test_llama_model.py)
 set_tests_properties(python.Llama PROPERTIES LABELS "python;integration" TIMEOUT 300

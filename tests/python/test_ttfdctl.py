@@ -75,9 +75,9 @@ def test_status_lists_links(daemon):
     read = as_json(daemon.ctl("status", "--links", "--json"))
     links = read["devices"][0]["links"]
     assert [link["channel"] for link in links] == list(range(12))
-    assert {(link["state"], link["peer"], link["retrains"]) for link in links} == {("unused", None, 0)}
+    assert {(link["state"], link["peer"], link["use"], link["retrains"]) for link in links} == {("unused", None, "", 0)}
     lines = daemon.ctl("status", "--links").stdout.splitlines()
-    assert len(lines) == 13 and re.match(r"0\.11 +unused +- +0 +1\.7\.0$", lines[-1])
+    assert len(lines) == 13 and re.match(r"0\.11 +unused +- +- +0 +1\.7\.0$", lines[-1])
 
 
 def test_status_lists_the_chips_of_a_cluster_and_their_links():
@@ -96,12 +96,13 @@ def test_status_lists_the_chips_of_a_cluster_and_their_links():
 
 
 def test_status_shows_through_which_chip_another_is_reached():
-    daemon = Daemon("sim:cluster=1x2,links=1,remote=0")
+    daemon = Daemon("sim:cluster=1x2,links=2,remote=0")
     try:
         first, second = as_json(daemon.ctl("status", "--json"))["devices"]
         assert (first["asic_id"], first["behind"], second["asic_id"], second["behind"]) == (2, None, 1, 0)
         lines = daemon.ctl("status", "--links").stdout.splitlines()
-        assert [line.split()[:3] for line in lines if " up " in line] == [["0.0", "up", "1.0"], ["1.0", "up", "0.0"]]
+        assert [line.split()[:4] for line in lines if " up " in line] == [["0.0", "up", "1.0", "system"], ["0.1", "up", "1.1", "kernels"],
+                                                                          ["1.0", "up", "0.0", "system"], ["1.1", "up", "0.1", "kernels"]]
         assert "link of 0" in daemon.ctl("status").stdout
     finally:
         daemon.end()

@@ -73,8 +73,9 @@ __attribute__((visibility("default"))) void libttsim_init() {
   if (host_read == nullptr) Refuse("ConfigurationError");
 }
 
-__attribute__((visibility("default"))) uint32_t libttsim_pci_config_rd32(uint32_t,
+__attribute__((visibility("default"))) uint32_t libttsim_pci_config_rd32(uint32_t device,
                                                                          uint32_t offset) {
+  if (device >> 3 >= ttfd::kFakeChips) return ~0u;
   const uint64_t bar = offset < 0x18 ? kBar0 : kBar2;
   return offset % 8 == 0 ? static_cast<uint32_t>(bar) | 4 : static_cast<uint32_t>(bar >> 32);
 }

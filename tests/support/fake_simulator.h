@@ -15,6 +15,7 @@ enum class Mishap : uint32_t {
   kHostWrite = 6,  // writes 0xFEED to kFakeBusAddress
   kHostRead = 7,   // reads from there to the start of BAR0
 };
+inline constexpr uint32_t kFakeChips = 2;  // with one memory
 inline constexpr uint64_t kFakeBusAddress = uint64_t{1} << 40;
 inline constexpr uint64_t kMishapNow = 0;   // offsets in BAR2
 inline constexpr uint64_t kMishapNext = 4;  // in the next hundredth clock

@@ -159,7 +159,9 @@ TEST(MeshConnections, TakeEachChannelAndEachEndOnce) {
       ASSERT_TRUE(placement.ok());
       const uint32_t in_row = columns == 1 ? 0 : columns - (wrap && columns > 2 ? 0 : 1);
       const uint32_t in_column = rows == 1 ? 0 : rows - (wrap && rows > 2 ? 0 : 1);
-      const auto connections = ConnectionsOf(*placement, devices);
+      const auto found = ConnectionsOf(*placement, devices);
+      ASSERT_TRUE(found.ok());
+      const std::vector<client::LinkConnection>& connections = *found;
       EXPECT_EQ(connections.size(), rows * in_row + columns * in_column);
       std::set<std::pair<uint32_t, uint32_t>> channels;
       std::set<std::tuple<uint32_t, uint32_t, uint32_t>> ends;
@@ -178,6 +180,12 @@ TEST(MeshConnections, TakeEachChannelAndEachEndOnce) {
       }
     }
   }
+}
+
+TEST(MeshConnections, NeedALinkBetweenNeighbours) {
+  const std::vector<DeviceInfo> devices = Grid(1, 3, false);
+  const Placement wrong{.shape = {1, 3}, .devices = {0, 2, 1}};
+  EXPECT_EQ(ConnectionsOf(wrong, devices).status().code(), client::Code::kFailedPrecondition);
 }
 
 // The chunks that a chip has in its gathered buffer.

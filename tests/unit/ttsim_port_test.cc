@@ -34,9 +34,11 @@ class TtsimPortTest : public testing::Test {
   void Start(Duration patience) {
     TtsimPort::Options options = OptionsFor(TTFD_FAKE_SIMULATOR);
     options.patience = patience;
-    auto port = TtsimPort::Start(options);
-    ASSERT_TRUE(port.ok()) << port.status().ToString();
-    port_ = *std::move(port);
+    auto ports = TtsimPort::Start(options);
+    ASSERT_TRUE(ports.ok()) << ports.status().ToString();
+    ASSERT_EQ(ports->size(), kFakeChips);
+    port_ = std::move((*ports)[0]);
+    other_ = std::move((*ports)[1]);
   }
   Status Tell(uint64_t when, Mishap mishap) { return port_->BarWrite(2, when, BytesOf(mishap)); }
   // Tells it, and lets 1,000 clocks pass.
@@ -62,6 +64,7 @@ class TtsimPortTest : public testing::Test {
   }
 
   std::unique_ptr<TtsimPort> port_;
+  std::unique_ptr<TtsimPort> other_;  // of the same simulator
 };
 
 TEST_F(TtsimPortTest, CarriesWritesOfEverySizeInOrder) {
@@ -124,6 +127,35 @@ TEST_F(TtsimPortTest, AFreshChipIsNotStartedAgainByAReset) {
   EXPECT_EQ(port_->child(), before);
 }
 
+TEST_F(TtsimPortTest, AResetOfOneChipLosesTheOthersUntilTheyAreReset) {
+  const uint32_t word = 5;
+  ASSERT_TRUE(port_->BarWrite(0, 64, BytesOf(word)).ok());
+  ASSERT_TRUE(other_->Advance(1).ok());
+  ASSERT_TRUE(port_->Reset().ok());
+  const pid_t child = port_->child();
+  EXPECT_EQ(Word(64), 0u);
+  uint32_t read = 0;
+  for (const Status& status :
+       {other_->Advance(1).status(), other_->BarWrite(0, 0, BytesOf(word)),
+        other_->BarRead(0, 0, MutableBytesOf(read)), other_->ConfigRead(0).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+    EXPECT_THAT(Text(status), HasSubstr("chip 1 is lost until it is reset"));
+  }
+  ASSERT_TRUE(port_->BarWrite(0, 64, BytesOf(word)).ok());
+  ASSERT_TRUE(other_->Reset().ok());
+  EXPECT_TRUE(other_->Advance(1).ok());
+  EXPECT_EQ(other_->child(), child);
+  EXPECT_EQ(Word(64), 5u) << "the child that the first one had started";
+  // One that ended takes all with it; whichever is reset first starts it.
+  ASSERT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(port_->Advance(1).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(other_->Advance(1).status().code(), StatusCode::kUnavailable);
+  ASSERT_TRUE(other_->Reset().ok());
+  ASSERT_TRUE(port_->Reset().ok());
+  EXPECT_EQ(port_->child(), other_->child());
+  EXPECT_TRUE(port_->Advance(1).ok());
+}
+
 TEST_F(TtsimPortTest, ARefusalOfDeviceCodeIsTheAnswerUntilAReset) {
   const Status refused = Cause(Mishap::kRefusal);
   EXPECT_EQ(refused.code(), StatusCode::kFailedPrecondition);
@@ -177,6 +209,7 @@ TEST_F(TtsimPortTest, TheChildGoesWithItsParentEvenInTheMiddleOfACall) {
   // Orphans come to us, so that their end can be waited for.
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   port_.reset();
+  other_.reset();
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t parent = fork();
@@ -220,6 +253,9 @@ TEST(TtsimPortStart, SaysWhyItCannot) {
 TEST(TtsimOptionsTest, NameALibraryByItsPath) {
   EXPECT_EQ(ParseTtsimOptions("ttsim:/a/libttsim.so")->library, "/a/libttsim.so");
   EXPECT_EQ(ParseTtsimOptions("ttsim:./lib:ttsim.so")->library, "./lib:ttsim.so");
+  EXPECT_EQ(ParseTtsimOptions("ttsim:/a/b,ports=2")->library, "/a/b");
+  EXPECT_EQ(ParseTtsimOptions("ttsim:/a/b,ports=2")->ports, 2u);
+  EXPECT_EQ(ParseTtsimOptions("ttsim:/a/b,ports=0").status().code(), StatusCode::kInvalidArgument);
   for (const char* wrong : {"ttsim", "ttsim:", "ttsim:libttsim.so", "sim:/a/b", ""}) {
     const Status status = ParseTtsimOptions(wrong).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << wrong;

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "client/mesh/src/error.h"
+#include "client/mesh/src/mesh_buffer.h"
 #include "client/mesh/src/ring.h"
 #include "firmware/mesh/elfs.h"
+#include "ttfd/admin.h"
 
 namespace ttfd::mesh {
 namespace {
@@ -21,10 +24,9 @@ using client::LaunchRequest;
 using client::Program;
 using client::Session;
 
-constexpr uint32_t kMostConnections = 16;  // of one command
-constexpr uint32_t kMostPasses = 2;        // of an operation; two stamps each
-// Pages that the library chooses are multiples of it, so that any range of them may be written.
-constexpr uint64_t kPageAlignment = 64;
+constexpr std::chrono::milliseconds kLook{20};  // at a chip, while its operation is waited for
+constexpr uint32_t kMostConnections = 16;       // of one command
+constexpr uint32_t kMostPasses = 2;             // of an operation; two stamps each
 
 // The program of one chip for the operations along one axis.
 struct RingProgram {
@@ -43,16 +45,25 @@ struct Chip {
 // One chip's part in an operation, in order.
 using Launches = std::vector<LaunchRequest>;
 
-std::string DescribeChip(uint32_t chip, const Status& status) {
-  return fmt::format("chip {}: {}", chip, status.message());
-}
-
 // The error of a chip's session, with the chip in its message.
 Status OfChip(uint32_t chip, const Status& status) {
   if (status.ok()) return status;
   client::ErrorInfo error = status.error();
-  error.message = DescribeChip(chip, status);
+  error.message = fmt::format("chip {}: {}", chip, error.message);
   return Status(std::move(error));
+}
+
+// How much an error says about why an operation failed: a fault more than a hang of a chip that waited for another one.
+int Weight(const Status& status) {
+  if (status.ok()) return 0;
+  if (status.reason() == "WAIT") return 1;
+  return status.reason() == "HANG" ? 2 : 3;
+}
+
+// Waits for a short time for all that is enqueued on a queue. Its error is the first one of the queue.
+Status Look(client::Queue queue) {
+  const Status status = queue.Wait({queue.id(), queue.submitted()}, kLook);
+  return status.reason() == "CAUSED_BY" ? queue.error() : status;
 }
 
 Result<RingProgram> MakeProgram(Session& session, const client::Kernel& sender,
@@ -103,27 +114,24 @@ void SetWords(LaunchRequest& launch, uint32_t kernel, const RingWords& words, co
   launch.Address(kernel, offsetof(RingWords, stamps) / sizeof(uint32_t), stamps);
 }
 
-Status CheckBuffer(const MeshBuffer& buffer, size_t chips, const char* name) {
-  if (buffer.buffers.size() != chips || buffer.parts == 0 || buffer.part_bytes == 0) {
-    return Invalid(
-        name,
-        fmt::format(
-            "it has {} buffers and {} parts of {} bytes; a mesh of {} chips needs a buffer for "
-            "each, and at least one part of at least one byte",
-            buffer.buffers.size(), buffer.parts, buffer.part_bytes, chips));
+// Whether `sessions` are those of the placement's chips.
+Status CheckPlacement(const std::vector<std::shared_ptr<Session>>& sessions,
+                      const Placement& placement) {
+  const Shape& shape = placement.shape;
+  if (sessions.empty() || sessions.size() != placement.devices.size() ||
+      sessions.size() != uint64_t{shape.rows} * shape.columns) {
+    return Invalid("placement",
+                   fmt::format("{} sessions and {} devices for {} x {} chips", sessions.size(),
+                               placement.devices.size(), shape.rows, shape.columns));
   }
-  const uint32_t page_bytes = buffer.page_bytes();
-  if (page_bytes == 0) return Invalid(name, "its buffers are empty");
-  const uint64_t needed = uint64_t{buffer.parts} * buffer.pages_per_part() * page_bytes;
-  for (const Buffer& one : buffer.buffers) {
-    if (one.page_bytes() != page_bytes || one.size_bytes() < needed) {
-      return Invalid(
-          name,
-          fmt::format(
-              "a buffer of {} bytes in pages of {}; {} parts of {} bytes take {} in pages of {}",
-              one.size_bytes(), one.page_bytes(), buffer.parts, buffer.part_bytes, needed,
-              page_bytes));
-    }
+  if ((placement.closed[0] && shape.rows < 3) || (placement.closed[1] && shape.columns < 3)) {
+    return Invalid("placement", "a closed line has three chips at least");
+  }
+  for (size_t chip = 0; chip < sessions.size(); ++chip) {
+    if (sessions[chip]->device().index == placement.devices[chip]) continue;
+    return Invalid("placement",
+                   fmt::format("chip {} is device {}, and its session has device {}", chip,
+                               placement.devices[chip], sessions[chip]->device().index));
   }
   return {};
 }
@@ -132,8 +140,9 @@ Status CheckBuffer(const MeshBuffer& buffer, size_t chips, const char* name) {
 
 class Mesh::State {
  public:
-  State(std::vector<std::shared_ptr<Session>> sessions, Placement placement)
-      : placement_(std::move(placement)) {
+  State(std::vector<std::shared_ptr<Session>> sessions, Placement placement,
+        std::chrono::milliseconds timeout)
+      : placement_(std::move(placement)), timeout_(timeout) {
     for (auto& session : sessions) chips_.push_back({.session = std::move(session)});
   }
 
@@ -157,25 +166,34 @@ class Mesh::State {
   Status CheckGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) const;
   Launches LaunchesOf(const Line& line, uint32_t index, uint32_t axis, const MeshBuffer& from,
                       const MeshBuffer& to) const;
+  // Enqueues the part of one chip of a line.
+  Status EnqueuePart(const Line& line, uint32_t index, uint32_t axis, const MeshBuffer& from,
+                     const MeshBuffer& to);
+  // An operation has failed on some chips, and others may still wait for them: nothing is begun any more.
+  void Break(const Status& why);
 
   const Placement placement_;
+  const std::chrono::milliseconds timeout_;  // of Finish
   std::vector<Chip> chips_;
   uint32_t stamps_ = 0;  // that the last operation writes
+  Status broken_;        // what operations return once one has failed
 };
 
 Status Mesh::State::Connect() {
   if (length(0) > 1 || length(1) > 1) {
-    const std::vector<client::LinkConnection> all =
+    const Result<std::vector<client::LinkConnection>> found =
         ConnectionsOf(placement_, chips_.front().session->devices());
+    if (!found.ok()) return found.status();
+    const std::vector<client::LinkConnection>& all = *found;
     for (size_t i = 0; i < all.size(); i += kMostConnections) {
       const auto some =
           std::span(all).subspan(i, std::min<size_t>(kMostConnections, all.size() - i));
-      const Status status = chips_.front().session->queue().ConnectLinks(some);
+      Status status = chips_.front().session->queue().ConnectLinks(some);
       if (!status.ok()) return status;
     }
   }
   for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
-    const Status status = OfChip(chip, Prepare(chips_[chip], {length(0) > 1, length(1) > 1}));
+    Status status = OfChip(chip, Prepare(chips_[chip], {length(0) > 1, length(1) > 1}));
     if (!status.ok()) return status;
   }
   return {};
@@ -184,7 +202,7 @@ Status Mesh::State::Connect() {
 Status Mesh::State::CheckGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) const {
   if (axis > 1) return Invalid("axis", fmt::format("{} is no axis of a mesh: 0 or 1", axis));
   for (const auto& [buffer, name] : {std::pair(&from, "from"), std::pair(&to, "to")}) {
-    const Status status = CheckBuffer(*buffer, chips_.size(), name);
+    Status status = CheckBuffer(*buffer, chips_.size(), name);
     if (!status.ok()) return status;
   }
   if (to.parts != uint64_t{from.parts} * length(axis) || to.part_bytes != from.part_bytes ||
@@ -214,7 +232,8 @@ Launches Mesh::State::LaunchesOf(const Line& line, uint32_t index, uint32_t axis
     LaunchRequest launch(program.program);
     for (const auto& [kernel, words] :
          {std::pair(program.sender, &pass.sender), std::pair(program.receiver, &pass.receiver)}) {
-      SetChunk(*words, from.parts * from.pages_per_part(), from.page_bytes());
+      SetChunk(*words, static_cast<uint32_t>(from.padded_bytes() / from.page_bytes()),
+               from.page_bytes());
       SetWords(launch, kernel, *words, from.buffers[chip], to.buffers[chip], chips_[chip].stamps);
     }
     launches.push_back(std::move(launch));
@@ -222,39 +241,69 @@ Launches Mesh::State::LaunchesOf(const Line& line, uint32_t index, uint32_t axis
   return launches;
 }
 
+void Mesh::State::Break(const Status& why) {
+  if (!broken_.ok()) return;
+  client::ErrorInfo error = why.error();
+  error.code = client::Code::kFailedPrecondition;
+  error.message =
+      fmt::format("an operation of the mesh has failed; connect it again: {}", why.message());
+  error.retryable = false;
+  broken_ = Status(std::move(error));
+}
+
+Status Mesh::State::EnqueuePart(const Line& line, uint32_t index, uint32_t axis,
+                                const MeshBuffer& from, const MeshBuffer& to) {
+  const uint32_t chip = line.chips[index];
+  client::Queue queue = chips_[chip].session->queue();
+  if (line.chips.size() == 1) {
+    return queue.EnqueueCopy(from.buffers[chip], 0, to.buffers[chip], 0, from.padded_bytes())
+        .status();
+  }
+  const Launches launches = LaunchesOf(line, index, axis, from, to);
+  stamps_ = static_cast<uint32_t>(2 * launches.size());
+  for (const LaunchRequest& launch : launches) {
+    Status status = queue.EnqueueLaunch(launch).status();
+    if (!status.ok()) return status;
+  }
+  return queue.Flush();  // its neighbours wait for it
+}
+
 Status Mesh::State::EnqueueGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) {
+  if (!broken_.ok()) return broken_;
   Status status = CheckGather(from, to, axis);
   if (!status.ok()) return status;
+  // A chip whose session has ended, or whose queue has failed, is found before the first launch, which would wait for
+  // it.
+  for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
+    client::Queue queue = chips_[chip].session->queue();
+    status = queue.error();
+    if (status.ok()) status = queue.EnqueueBarrier().status();
+    if (!status.ok()) return OfChip(chip, status);
+  }
   for (const Line& line : LinesAlong(placement_, axis)) {
     for (uint32_t index = 0; index < line.chips.size(); ++index) {
-      const uint32_t chip = line.chips[index];
-      client::Queue queue = chips_[chip].session->queue();
-      if (line.chips.size() == 1) {
-        const uint64_t bytes = uint64_t{from.parts} * from.pages_per_part() * from.page_bytes();
-        status = queue.EnqueueCopy(from.buffers[chip], 0, to.buffers[chip], 0, bytes).status();
-      } else {
-        const Launches launches = LaunchesOf(line, index, axis, from, to);
-        stamps_ = static_cast<uint32_t>(2 * launches.size());
-        for (const LaunchRequest& launch : launches) {
-          status = queue.EnqueueLaunch(launch).status();
-          if (!status.ok()) break;
-        }
-      }
-      // Its neighbours wait for it.
-      if (status.ok()) status = queue.Flush();
-      if (!status.ok()) return OfChip(chip, status);
+      status = OfChip(line.chips[index], EnqueuePart(line, index, axis, from, to));
+      if (status.ok()) continue;
+      Break(status);
+      return status;
     }
   }
   return {};
 }
 
 Status Mesh::State::Finish() {
-  Status first;
-  for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
-    const Status status = OfChip(chip, chips_[chip].session->queue().Finish());
-    if (first.ok()) first = status;
-  }
-  return first;
+  // Where a chip has failed, others may wait for it until their kernel timeout: nothing is waited for any more.
+  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  Status worst;
+  do {
+    worst = {};
+    for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
+      const Status status = OfChip(chip, Look(chips_[chip].session->queue()));
+      if (Weight(status) > Weight(worst)) worst = status;
+    }
+  } while (worst.reason() == "WAIT" && std::chrono::steady_clock::now() < deadline);
+  if (!worst.ok() && worst.reason() != "WAIT") Break(worst);
+  return worst;
 }
 
 Result<uint64_t> Mesh::State::Clocks() {
@@ -281,23 +330,20 @@ Mesh& Mesh::operator=(Mesh&&) noexcept = default;
 Mesh::~Mesh() = default;
 
 Result<Mesh> Mesh::Connect(MeshOptions options) {
-  Placement placement;
-  {
-    client::ConnectOptions look = options.session;
-    look.lease.reset();
-    const Result<Session> session = Session::Connect(std::move(look));
-    if (!session.ok()) return session.status();
-    Result<Placement> found = FindPlacement(session->devices(), options.shape, options.devices);
-    if (!found.ok()) return found.status();
-    placement = *std::move(found);
-  }
+  const Result<std::vector<client::DeviceInfo>> devices =
+      client::Admin::Connect(options.session.address, options.session.connect_timeout,
+                             options.session.tls)
+          .ListDevices();
+  if (!devices.ok()) return devices.status();
+  Result<Placement> placement = FindPlacement(*devices, options.shape, options.devices);
+  if (!placement.ok()) return placement.status();
   std::vector<std::shared_ptr<Session>> sessions;
-  for (const uint32_t device : placement.devices) {
+  for (const uint32_t device : placement->devices) {
     client::ConnectOptions one = options.session;
     one.device = device;
     if (sessions.empty()) {
       if (!one.lease) one.lease.emplace();
-      one.lease->devices = placement.devices;
+      one.lease->devices = placement->devices;
       one.lease_token.clear();
     } else {
       one.lease.reset();
@@ -307,18 +353,15 @@ Result<Mesh> Mesh::Connect(MeshOptions options) {
     if (!session.ok()) return session.status();
     sessions.push_back(std::make_shared<Session>(*std::move(session)));
   }
-  return Create(std::move(sessions), std::move(placement));
+  return Create(std::move(sessions), *std::move(placement), options.session.call_timeout);
 }
 
-Result<Mesh> Mesh::Create(std::vector<std::shared_ptr<Session>> sessions, Placement placement) {
-  if (sessions.empty() || sessions.size() != placement.devices.size() ||
-      sessions.size() != size_t{placement.shape.rows} * placement.shape.columns) {
-    return Invalid("sessions", fmt::format("{} sessions and {} devices for {} x {} chips",
-                                           sessions.size(), placement.devices.size(),
-                                           placement.shape.rows, placement.shape.columns));
-  }
-  auto state = std::make_unique<State>(std::move(sessions), std::move(placement));
-  const Status status = state->Connect();
+Result<Mesh> Mesh::Create(std::vector<std::shared_ptr<Session>> sessions, Placement placement,
+                          std::chrono::milliseconds timeout) {
+  Status status = CheckPlacement(sessions, placement);
+  if (!status.ok()) return status;
+  auto state = std::make_unique<State>(std::move(sessions), std::move(placement), timeout);
+  status = state->Connect();
   if (!status.ok()) return status;
   return Mesh(std::move(state));
 }
@@ -329,19 +372,14 @@ uint32_t Mesh::length(uint32_t axis) const { return state_->length(axis); }
 Session& Mesh::session(uint32_t chip) { return *state_->chips()[chip].session; }
 
 Result<MeshBuffer> Mesh::Allocate(uint64_t part_bytes, uint32_t parts) {
-  if (part_bytes == 0 || parts == 0) {
-    return Invalid("parts", fmt::format("{} parts of {} bytes: at least one of at least one byte",
-                                        parts, part_bytes));
-  }
-  // Pages of at most a segment, of which the last one is nearly full.
-  const uint64_t pages = (part_bytes + kRingSegmentBytes - 1) / kRingSegmentBytes;
-  const uint64_t page_bytes =
-      ((part_bytes + pages - 1) / pages + kPageAlignment - 1) / kPageAlignment * kPageAlignment;
+  Status status = CheckSize(part_bytes, parts, "parts");
+  if (!status.ok()) return status;
+  const uint32_t page_bytes = PageBytesFor(part_bytes);
   MeshBuffer made{.buffers = {}, .parts = parts, .part_bytes = part_bytes};
   for (uint32_t chip = 0; chip < chips(); ++chip) {
     Result<Buffer> buffer =
         session(chip).AllocateDram((part_bytes + page_bytes - 1) / page_bytes * page_bytes * parts,
-                                   {.page_bytes = static_cast<uint32_t>(page_bytes)});
+                                   {.page_bytes = page_bytes});
     if (!buffer.ok()) return OfChip(chip, buffer.status());
     made.buffers.push_back(*std::move(buffer));
   }
@@ -356,15 +394,7 @@ Status Mesh::Write(const MeshBuffer& buffer, uint32_t chip, std::span<const std:
     return Invalid("bytes", fmt::format("{} bytes for a buffer of {} parts of {}", bytes.size(),
                                         buffer.parts, buffer.part_bytes));
   }
-  const uint64_t stride = uint64_t{buffer.pages_per_part()} * buffer.page_bytes();
-  client::Queue queue = session(chip).queue();
-  if (stride == buffer.part_bytes) return OfChip(chip, queue.Write(buffer.buffers[chip], 0, bytes));
-  std::vector<std::byte> padded(stride * buffer.parts);
-  for (uint32_t part = 0; part < buffer.parts; ++part) {
-    std::memcpy(padded.data() + part * stride, bytes.data() + part * buffer.part_bytes,
-                buffer.part_bytes);
-  }
-  return OfChip(chip, queue.Write(buffer.buffers[chip], 0, padded));
+  return OfChip(chip, WriteParts(session(chip).queue(), buffer, chip, bytes));
 }
 
 Status Mesh::Read(const MeshBuffer& buffer, uint32_t chip, std::span<std::byte> into) {
@@ -375,16 +405,7 @@ Status Mesh::Read(const MeshBuffer& buffer, uint32_t chip, std::span<std::byte> 
     return Invalid("into", fmt::format("{} bytes for a buffer of {} parts of {}", into.size(),
                                        buffer.parts, buffer.part_bytes));
   }
-  const uint64_t stride = uint64_t{buffer.pages_per_part()} * buffer.page_bytes();
-  client::Queue queue = session(chip).queue();
-  if (stride == buffer.part_bytes) return OfChip(chip, queue.Read(buffer.buffers[chip], 0, into));
-  for (uint32_t part = 0; part < buffer.parts; ++part) {
-    const auto result =
-        queue.EnqueueRead(buffer.buffers[chip], part * stride,
-                          into.subspan(part * buffer.part_bytes, buffer.part_bytes));
-    if (!result.ok()) return OfChip(chip, result.status());
-  }
-  return OfChip(chip, queue.Finish());
+  return OfChip(chip, ReadParts(session(chip).queue(), buffer, chip, into));
 }
 
 Status Mesh::AllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) {

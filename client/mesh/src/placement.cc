@@ -13,7 +13,7 @@ namespace {
 
 using client::DeviceInfo;
 
-// Tried places of one search. A torus of 8 x 4 takes 32.
+// Places that one search tries. A torus of 8 x 4 takes 32 of them.
 constexpr uint32_t kMostSteps = 200'000;
 
 bool Joined(const DeviceInfo& one, uint32_t other) {
@@ -97,7 +97,7 @@ Status NotGiven(const std::vector<DeviceInfo>& devices, Shape shape,
   for (const uint32_t device : needed) links.push_back(ChannelsText(devices[device]));
   return Status(client::ErrorInfo{
       .code = client::Code::kFailedPrecondition,
-      .message = fmt::format("the links give no mesh of {} x {} chips; the search came as far as "
+      .message = fmt::format("no mesh of {} x {} chips is found; the search came as far as "
                              "devices {}: the next chip needs links to "
                              "device{} {} ({})",
                              shape.rows, shape.columns, fmt::join(longest, ", "),

@@ -1,7 +1,9 @@
 #include "client/mesh/src/ring.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -16,15 +18,15 @@ class Channels {
  public:
   explicit Channels(const std::vector<DeviceInfo>& devices) : devices_(devices) {}
 
-  // REQUIRES a free one.
-  Neighbour Take(uint32_t from, uint32_t to) {
+  // None: no link is left.
+  std::optional<Neighbour> Take(uint32_t from, uint32_t to) {
     for (const Neighbour& link : devices_[from].neighbours) {
       if (link.device != to || link.system) continue;
       if (!taken_.insert({from, link.channel}).second) continue;
       taken_.insert({to, link.peer_channel});
       return link;
     }
-    return {};
+    return std::nullopt;
   }
 
  private:
@@ -60,8 +62,8 @@ std::vector<Line> LinesAlong(const Placement& placement, uint32_t axis) {
   return all;
 }
 
-std::vector<client::LinkConnection> ConnectionsOf(const Placement& placement,
-                                                  const std::vector<DeviceInfo>& devices) {
+Result<std::vector<client::LinkConnection>> ConnectionsOf(const Placement& placement,
+                                                          const std::vector<DeviceInfo>& devices) {
   Channels channels(devices);
   std::vector<client::LinkConnection> connections;
   for (const uint32_t axis : {0u, 1u}) {
@@ -69,9 +71,14 @@ std::vector<client::LinkConnection> ConnectionsOf(const Placement& placement,
       for (size_t i = 0; i + (line.closed ? 0 : 1) < line.chips.size(); ++i) {
         const uint32_t from = placement.devices[line.chips[i]];
         const uint32_t to = placement.devices[line.chips[(i + 1) % line.chips.size()]];
-        const Neighbour link = channels.Take(from, to);
-        connections.push_back({{from, link.channel, WorkerOf(axis), kEndToNext},
-                               {to, link.peer_channel, WorkerOf(axis), kEndToLast}});
+        const std::optional<Neighbour> link = channels.Take(from, to);
+        if (!link) {
+          return Status(
+              client::Code::kFailedPrecondition,
+              fmt::format("no link for kernels is left between devices {} and {}", from, to));
+        }
+        connections.push_back({{from, link->channel, WorkerOf(axis), kEndToNext},
+                               {to, link->peer_channel, WorkerOf(axis), kEndToLast}});
       }
     }
   }

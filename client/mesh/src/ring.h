@@ -28,8 +28,9 @@ std::vector<Line> LinesAlong(const Placement& placement, uint32_t axis);
 inline client::Core WorkerOf(uint32_t axis) { return {axis, 0}; }
 
 // The connections that the lines of all axes need, each over a channel of its own. `devices`: as the daemon lists them.
-std::vector<client::LinkConnection> ConnectionsOf(const Placement& placement,
-                                                  const std::vector<client::DeviceInfo>& devices);
+// FAILED_PRECONDITION: two neighbours have no link that is left.
+Result<std::vector<client::LinkConnection>> ConnectionsOf(
+    const Placement& placement, const std::vector<client::DeviceInfo>& devices);
 
 // One chip's part in a launch on all chips of a line.
 struct Pass {

@@ -1,14 +1,17 @@
 // Meshes of cards, for ttfd.mesh.
 #include "ttfd/mesh/mesh.h"
 
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "client/python/native/in_session.h"
 #include "client/python/native/module.h"
 #include "client/python/native/values.h"
+#include "ttfd/admin.h"
 
 namespace ttfd::python {
 namespace {
@@ -42,22 +45,30 @@ class Mesh {
 };
 
 std::unique_ptr<Mesh> MakeMesh(const std::vector<std::shared_ptr<Session>>& sessions,
-                               const Chips& shape, const Places& places) {
+                               const Chips& shape, const Places& places, int64_t timeout_ms) {
+  if (sessions.empty()) {
+    Check(client::Status(client::Code::kInvalidArgument, "a mesh has one session at least"));
+  }
   std::vector<std::shared_ptr<client::Session>> clients;
   for (const auto& session : sessions) clients.push_back(session->shared_client());
   const mesh::Placement placement{.shape = {shape.first, shape.second},
                                   .devices = places.first,
                                   .closed = {places.second.first, places.second.second}};
   return std::make_unique<Mesh>(sessions, Take(sessions.front()->Call([&] {
-                                  return mesh::Mesh::Create(std::move(clients), placement);
+                                  return mesh::Mesh::Create(std::move(clients), placement,
+                                                            std::chrono::milliseconds(timeout_ms));
                                 })));
 }
 
-Places FindPlacement(const Session& session, const Chips& shape,
-                     const std::vector<uint32_t>& among) {
-  mesh::Placement found =
-      Take(mesh::FindPlacement(session.client().devices(), {shape.first, shape.second}, among));
-  return {std::move(found.devices), {found.closed[0], found.closed[1]}};
+Places FindPlacement(const std::string& address, int64_t connect_ms, const Tls& tls,
+                     const Chips& shape, const std::vector<uint32_t>& among) {
+  const auto devices = Take(WithoutGil([&] {
+    return client::Admin::Connect(address, std::chrono::milliseconds(connect_ms), ToTls(tls))
+        .ListDevices();
+  }));
+  const mesh::Placement found =
+      Take(mesh::FindPlacement(devices, {shape.first, shape.second}, among));
+  return {found.devices, {found.closed[0], found.closed[1]}};
 }
 
 void BindBuffers(py::module_& module) {

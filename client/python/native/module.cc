@@ -57,8 +57,6 @@ uint64_t ValueOf(const client::Result<client::Position>& position) {
 
 // ---- Sessions.
 
-// Paths of ca, certificate and key, server name, milliseconds of keepalive.
-using Tls = std::tuple<std::string, std::string, std::string, std::string, int64_t>;
 // Tiles, milliseconds, devices; 0: the daemon's, the session's.
 using Lease = std::tuple<std::vector<Range>, int64_t, std::vector<uint32_t>>;
 // Device, channel, x, y, end.
@@ -90,8 +88,7 @@ std::shared_ptr<Session> Connect(const std::string& address, const std::string& 
   options.call_timeout = milliseconds(call_ms);
   options.batch_commands = batch_commands;
   options.reconnect_timeout = milliseconds(reconnect_ms);
-  const auto& [ca, certificate, key, server_name, keepalive_ms] = tls;
-  options.tls = {ca, certificate, key, server_name, milliseconds(keepalive_ms)};
+  options.tls = ToTls(tls);
   if (lease.has_value()) {
     const auto& [workers, wait_ms, devices] = *lease;
     options.lease = client::LeaseOptions{.workers = ToRanges(workers), .devices = devices};

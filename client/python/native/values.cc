@@ -198,6 +198,11 @@ BytesView::BytesView(const py::object& object, bool writable) {
 
 BytesView::~BytesView() { PyBuffer_Release(&view_); }
 
+client::TlsOptions ToTls(const Tls& tls) {
+  const auto& [ca, certificate, key, server_name, keepalive_ms] = tls;
+  return {ca, certificate, key, server_name, std::chrono::milliseconds(keepalive_ms)};
+}
+
 std::vector<client::CoreRange> ToRanges(const std::vector<Range>& ranges) {
   std::vector<client::CoreRange> converted;
   for (const auto& [x0, y0, x1, y1] : ranges) {

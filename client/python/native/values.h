@@ -56,6 +56,10 @@ class BytesView {
   Py_buffer view_ = {};
 };
 
+// Paths of ca, certificate and key, server name, milliseconds of keepalive.
+using Tls = std::tuple<std::string, std::string, std::string, std::string, int64_t>;
+client::TlsOptions ToTls(const Tls& tls);
+
 std::vector<client::CoreRange> ToRanges(const std::vector<Range>& ranges);
 client::LaunchRequest ToLaunch(const Launch& launch);
 client::ReplayRequest ToReplay(uint64_t trace, const std::vector<Patch>& patches);

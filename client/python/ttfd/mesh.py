@@ -29,30 +29,35 @@ from ttfd import _native, check
 from ttfd.resources import Buffer
 from ttfd.session import Session
 from ttfd.session import connect as connect_session
+from ttfd.session import tls_options
 from ttfd.types import Lease
 
 
 def connect(shape: tuple[int, int], address: str | os.PathLike[str] | None = None, *, devices: Sequence[int] = (), wait: float = 0.0,
             **options: Any) -> Mesh:
     """Finds devices whose links give a mesh of `shape` (rows, columns), waits for the lease of all of them, and opens a session
-    on each. Lines are closed to rings where the links allow it.
+    on each. Where it finds a placement whose lines are closed to rings, it takes that.
 
     devices: to choose from; none: all of the daemon. wait: longest wait for the lease, in seconds; 0: the daemon's limit. options:
     those of `ttfd.connect` but `device`, `lease` and `lease_token`. Raises Error with code INVALID_ARGUMENT where the daemon
-    has too few devices, and FAILED_PRECONDITION where their links do not give the shape, naming the device that lacks one.
+    has too few devices, and FAILED_PRECONDITION where their links do not give the shape, naming the devices that lack one.
     """
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
         check.refuse_value(shape, "mesh.shape", "(rows, columns)")
     rows, columns = (check.integer(one, "mesh.shape") for one in shape)
     among = [check.integer(one, "mesh.devices") for one in check.items(devices, "mesh.devices", "a list of indices")]
-    with connect_session(address, **options) as look:
-        places = _native.find_placement(look._native, (rows, columns), among)
+    for name in ("device", "lease", "lease_token"):
+        if name in options:
+            check.refuse(f"{name} is not an option of a mesh, whose sessions have a lease of their devices", name)
+    places = _native.find_placement("" if address is None else check.path(address, "address"),
+                                    check.milliseconds(options.get("connect_timeout", 10.0), "connect_timeout"),
+                                    tls_options(options.get("tls")), (rows, columns), among)
     with contextlib.ExitStack() as opened:
         sessions: list[Session] = []
         for device in places[0]:
             first = {"lease": Lease(devices=places[0], wait=wait)} if not sessions else {"lease_token": sessions[0].lease_token}
             sessions.append(opened.enter_context(connect_session(address, device=device, **first, **options)))
-        mesh = Mesh(sessions, (rows, columns), places)
+        mesh = Mesh(sessions, (rows, columns), places, options.get("call_timeout", 60.0))
         opened.pop_all()
         return mesh
 
@@ -61,12 +66,14 @@ class Mesh:
     """Sessions on the chips of a mesh, under one lease. Made by `connect`; a context manager that closes them.
 
     sessions: by chip. shape: rows, columns. closed: for each axis, whether the last chip of its lines is linked with the first.
-    After a reset of one of its devices a mesh is of no use: its calls raise the errors of its sessions.
+    An operation that fails on one chip hangs on others, which wait for it, until their kernel timeout. After a failure operations
+    raise FAILED_PRECONDITION; connect the mesh again. Do so as well after a reset of one of its devices, which nothing looks for:
+    an operation that begins after it fails on all chips.
     """
 
-    def __init__(self, sessions: Sequence[Session], shape: tuple[int, int], places: tuple[list[int], tuple[bool, bool]]) -> None:
+    def __init__(self, sessions: Sequence[Session], shape: tuple[int, int], places: tuple[list[int], tuple[bool, bool]], timeout: float) -> None:
         self.sessions, self.shape, self.closed = tuple(sessions), shape, places[1]
-        self._native = _native.Mesh([session._native for session in sessions], shape, places)
+        self._native = _native.Mesh([session._native for session in sessions], shape, places, check.milliseconds(timeout, "timeout"))
 
     def __len__(self) -> int:
         return len(self.sessions)
@@ -98,16 +105,22 @@ class Mesh:
 
     def enqueue_all_gather(self, buffer: MeshBuffer, axis: int, into: MeshBuffer | None = None) -> MeshBuffer:
         """The same without waiting, behind what is enqueued on the queues of the sessions."""
-        check.one(buffer, MeshBuffer, "buffer")
         number = check.integer(axis, "axis")
+        given = self._own(buffer, "buffer")
         to = into
         if to is None:
             to = self.allocate(buffer.part_bytes, buffer.parts * (self.shape[number] if number < 2 else 1))
-        self._native.enqueue_all_gather(buffer._native, check.one(to, MeshBuffer, "into")._native, number)
+        self._native.enqueue_all_gather(given, self._own(to, "into"), number)
         return to
 
+    def _own(self, buffer: MeshBuffer, field: str) -> _native.MeshBuffer:
+        if check.one(buffer, MeshBuffer, field)._mesh is not self:
+            check.refuse(f"{buffer!r} is a buffer of another mesh", field)
+        return buffer._native
+
     def finish(self) -> None:
-        """Waits for everything that is enqueued on the sessions' queues."""
+        """Waits for everything that is enqueued on the sessions' queues, or until a chip has failed. Of several errors it raises one that
+        says why: rather a fault than a hang of a chip that has waited for it."""
         self._native.finish()
 
     def clocks(self) -> int:

@@ -21,7 +21,8 @@ _KEEPALIVE_MS = 30_000
 _Made = TypeVar("_Made")
 
 
-def _tls_options(tls: Mapping[str, Any] | None) -> tuple[str, str, str, str, int]:
+def tls_options(tls: Mapping[str, Any] | None) -> tuple[str, str, str, str, int]:
+    """The options of `connect(tls=...)` as the native module takes them."""
     if tls is not None and (not isinstance(tls, Mapping) or not all(name in _TLS_NAMES for name in tls)):
         check.refuse_value(tls, "tls", f"a dict with keys of {', '.join(_TLS_NAMES)}")
     given = dict(tls or {})
@@ -67,7 +68,7 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
         None if device is None else check.integer(device, "hello.device", (1 << 32) - 1),
         max(1, check.integer(weight, "hello.weight")), _PRIORITIES.index(priority) + 1,
         check.milliseconds(connect_timeout, "connect_timeout"), check.milliseconds(call_timeout, "call_timeout"),
-        max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls),
+        max(1, check.integer(batch_commands, "batch_commands")), tls_options(tls),
         lease and (core_ranges(lease.workers, "lease.workers"), check.milliseconds(lease.wait, "lease.wait"),
                    [check.integer(one, "lease.devices") for one in check.items(lease.devices, "lease.devices", "a list of indices")]),
         "" if lease_token is None else check.text(lease_token, "lease_token"), on_waiting,

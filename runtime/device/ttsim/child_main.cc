@@ -126,7 +126,8 @@ class Child {
   void DoWithoutData(const Request& request) {
     switch (request.kind) {
       case RequestKind::kConfigRead:
-        StoreAt(mailbox_.reply, library_.config_read(0, static_cast<uint32_t>(request.address)));
+        StoreAt(mailbox_.reply, library_.config_read(static_cast<uint32_t>(request.length) << 3,
+                                                     static_cast<uint32_t>(request.address)));
         answer_.reply_bytes = sizeof(uint32_t);
         return;
       case RequestKind::kRead:

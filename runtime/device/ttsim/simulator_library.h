@@ -1,7 +1,7 @@
 // The simulator library: the functions it exports, loaded. In the child process only.
 //
 // The functions are those of libttsim.so (libttsim_api.md of its documents): not reentrant, one thread, one
-// chip a process, time moves in clock() alone, a violation ends the process.
+// library a process, whose chips are PCI devices from 0 on, time moves in clock() alone, a violation ends the process.
 #pragma once
 
 #include <cstdint>

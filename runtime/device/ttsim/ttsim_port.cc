@@ -1,145 +1,74 @@
 #include "runtime/device/ttsim/ttsim_port.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "runtime/base/bits.h"
-#include "runtime/device/ttsim/refusal.h"
 #include "runtime/hw/pcie.h"
 
 namespace ttfd {
 namespace {
 
 using ttsim::Answer;
-using ttsim::Mailbox;
 using ttsim::Request;
 using ttsim::RequestKind;
 
 // One call of Advance: a second or two on the slowest simulator seen, so that patience means a hang.
 constexpr uint64_t kMaxClocks = 20'000;
 constexpr uint32_t kConfigBar0 = 0x10;
+constexpr uint32_t kNoPciDevice = 0xFFFF'FFFF;
+constexpr uint32_t kMostChips = 32;  // PCI devices of a bus
 
 }  // namespace
 
-StatusOr<std::unique_ptr<TtsimPort>> TtsimPort::Start(const Options& options) {
-  std::unique_ptr<TtsimPort> port(new TtsimPort(options));
-  RETURN_IF_ERROR(port->MakeMailbox());
-  RETURN_IF_ERROR(port->StartChild());
-  return port;
-}
-
-TtsimPort::~TtsimPort() {
-  child_.reset();
-  if (mailbox_ != nullptr) munmap(mailbox_, sizeof(Mailbox));
-}
-
-Status TtsimPort::MakeMailbox() {
-  mailbox_file_.Reset(memfd_create("ttfd-ttsim-mailbox", MFD_CLOEXEC));
-  if (!mailbox_file_.valid() || ftruncate(mailbox_file_.get(), sizeof(Mailbox)) != 0) {
-    return Internal("the simulator's mailbox: {}", std::strerror(errno));
+StatusOr<std::vector<std::unique_ptr<TtsimPort>>> TtsimPort::Start(const Options& options) {
+  ASSIGN_OR_RETURN(auto started, ttsim::Simulator::Start(options));
+  const std::shared_ptr<ttsim::Simulator> simulator = std::move(started);
+  std::vector<std::unique_ptr<TtsimPort>> ports;
+  for (uint32_t number = 0; number < kMostChips; ++number) {
+    std::unique_ptr<TtsimPort> port(new TtsimPort(simulator, number));
+    port->generation_ = simulator->generation();
+    ASSIGN_OR_RETURN(const uint32_t id, port->ConfigRead(0));
+    if (id == kNoPciDevice && number != 0) break;
+    RETURN_IF_ERROR(port->Begin());
+    ports.push_back(std::move(port));
   }
-  void* const mapped =
-      mmap(nullptr, sizeof(Mailbox), PROT_READ | PROT_WRITE, MAP_SHARED, mailbox_file_.get(), 0);
-  if (mapped == MAP_FAILED) return Internal("the simulator's mailbox: {}", std::strerror(errno));
-  mailbox_ = static_cast<Mailbox*>(mapped);
-  return OkStatus();
+  return ports;
 }
 
-Status TtsimPort::StartChild() {
-  child_.reset();
-  posted_ = 0;
-  lost_ = OkStatus();
-  mailbox_->current = {.kind = RequestKind::kStart};
-  auto started =
-      ttsim::ChildProcess::Start({options_.child_program, options_.library}, mailbox_file_.get());
-  if (!started.ok()) return lost_ = started.status();
-  child_ = *std::move(started);
-  Answer hello;
-  const Status ready = child_->Receive(MutableBytesOf(hello), options_.patience);
-  if (!ready.ok()) return Lose(ready);
-  if (hello.version != ttsim::kWireVersion) {
-    return Lose(Error(StatusCode::kUnavailable, "{} speaks version {}, not {}",
-                      options_.child_program, hello.version, ttsim::kWireVersion));
-  }
+Status TtsimPort::Begin() {
+  generation_ = simulator_->generation();
   for (uint32_t i = 0; i < std::size(bars_); ++i) {
     ASSIGN_OR_RETURN(const uint32_t low, ConfigRead(kConfigBar0 + 8 * i));
     ASSIGN_OR_RETURN(const uint32_t high, ConfigRead(kConfigBar0 + 8 * i + 4));
     constexpr uint32_t kBarFlags = 0xF;
     bars_[i] = uint64_t{high} << 32 | (low & ~kBarFlags);
   }
-  for (const Mapping& mapping : mappings_) {
-    const Request map = {RequestKind::kMap, 0, mapping.bus_address, mapping.size};
-    RETURN_IF_ERROR(Ask(map, {}, mapping.file.get()).status());
-  }
   used_ = false;
   return OkStatus();
 }
 
+Status TtsimPort::CheckChip() const {
+  RETURN_IF_ERROR(simulator_->lost());
+  if (generation_ == simulator_->generation()) return OkStatus();
+  return Error(StatusCode::kUnavailable,
+               "the simulator was started again by a reset of another of its chips; chip {} is "
+               "lost until it is reset",
+               number_);
+}
+
 Status TtsimPort::Reset() {
-  if (lost_.ok() && !used_) return OkStatus();
-  return StartChild();
-}
-
-Status TtsimPort::Lose(const Status& symptom) {
-  const bool hung = symptom.code() == StatusCode::kDeadlineExceeded;
-  const std::string& end = child_->End();
-  const Request current = mailbox_->current;
-  if (const auto refusal = ttsim::FindRefusal(child_->printed())) {
-    lost_ = ttsim::ToStatus(*refusal, current);
-  } else if (hung) {
-    lost_ = Error(StatusCode::kUnavailable,
-                  "the simulator did not answer within {} s and was ended (it was at: {})",
-                  std::chrono::duration_cast<std::chrono::seconds>(options_.patience).count(),
-                  ttsim::Describe(current));
-  } else {
-    lost_ = Error(StatusCode::kUnavailable, "the simulator's process ended: {} (it was at: {}; {})",
-                  end, ttsim::Describe(current), StatusMessage(symptom));
+  // Another port may have started the child that this one begins with.
+  if (!simulator_->lost().ok() || (CheckChip().ok() && used_)) {
+    RETURN_IF_ERROR(simulator_->Restart());
   }
-  child_.reset();
-  posted_ = 0;
-  return lost_;
-}
-
-Status TtsimPort::Put(const Request& request, ByteSpan data) {
-  RETURN_IF_ERROR(lost_);
-  const auto bytes = static_cast<uint32_t>(sizeof(Request) + AlignUp(data.size(), sizeof(Request)));
-  if (posted_ + bytes > ttsim::kRequestBytes) RETURN_IF_ERROR(Ring().status());
-  std::byte* const at = mailbox_->requests + posted_;
-  StoreAt(at, request);
-  if (!data.empty()) std::memcpy(at + sizeof(Request), data.data(), data.size());
-  posted_ += bytes;
-  return OkStatus();
-}
-
-StatusOr<Answer> TtsimPort::Ring(int file) {
-  const ttsim::Doorbell doorbell = {std::exchange(posted_, 0)};
-  Answer answer;
-  Status status = child_->Send(BytesOf(doorbell), file);
-  if (status.ok()) status = child_->Receive(MutableBytesOf(answer), options_.patience);
-  if (!status.ok()) return Lose(status);
-  return answer;
-}
-
-StatusOr<Answer> TtsimPort::Ask(const Request& request, MutableByteSpan reply, int file) {
-  RETURN_IF_ERROR(Put(request));
-  ASSIGN_OR_RETURN(const Answer answer, Ring(file));
-  if (answer.reply_bytes != reply.size()) {
-    return Lose(Error(StatusCode::kUnavailable, "a reply of {} bytes, not {}", answer.reply_bytes,
-                      reply.size()));
-  }
-  if (!reply.empty()) std::memcpy(reply.data(), mailbox_->reply, reply.size());
-  return answer;
+  return Begin();
 }
 
 StatusOr<uint32_t> TtsimPort::ConfigRead(uint32_t offset) {
+  RETURN_IF_ERROR(CheckChip());
   uint32_t value = 0;
-  RETURN_IF_ERROR(Ask({RequestKind::kConfigRead, 0, offset}, MutableBytesOf(value)).status());
+  const Request read = {RequestKind::kConfigRead, 0, offset, number_};
+  RETURN_IF_ERROR(simulator_->Ask(read, MutableBytesOf(value)).status());
   return value;
 }
 
@@ -156,12 +85,12 @@ StatusOr<uint64_t> TtsimPort::Locate(int bar, uint64_t offset, uint64_t size) co
 }
 
 Status TtsimPort::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
-  RETURN_IF_ERROR(lost_);
+  RETURN_IF_ERROR(CheckChip());
   ASSIGN_OR_RETURN(uint64_t address, Locate(bar, offset, to.size()));
   used_ = true;
   while (!to.empty()) {
     const auto size = static_cast<uint32_t>(std::min<size_t>(to.size(), ttsim::kPieceBytes));
-    RETURN_IF_ERROR(Ask({RequestKind::kRead, size, address}, to.first(size)).status());
+    RETURN_IF_ERROR(simulator_->Ask({RequestKind::kRead, size, address}, to.first(size)).status());
     address += size;
     to = to.subspan(size);
   }
@@ -169,12 +98,12 @@ Status TtsimPort::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
 }
 
 Status TtsimPort::BarWrite(int bar, uint64_t offset, ByteSpan from) {
-  RETURN_IF_ERROR(lost_);
+  RETURN_IF_ERROR(CheckChip());
   ASSIGN_OR_RETURN(uint64_t address, Locate(bar, offset, from.size()));
   used_ = true;
   while (!from.empty()) {
     const auto size = static_cast<uint32_t>(std::min<size_t>(from.size(), ttsim::kPieceBytes));
-    RETURN_IF_ERROR(Put({RequestKind::kWrite, size, address}, from.first(size)));
+    RETURN_IF_ERROR(simulator_->Put({RequestKind::kWrite, size, address}, from.first(size)));
     address += size;
     from = from.subspan(size);
   }
@@ -182,24 +111,14 @@ Status TtsimPort::BarWrite(int bar, uint64_t offset, ByteSpan from) {
 }
 
 Status TtsimPort::MapHostMemory(uint64_t bus_address, const HostPages& pages) {
-  std::erase_if(mappings_, [bus_address](const Mapping& mapping) {
-    return mapping.bus_address == bus_address;
-  });
-  if (pages.bytes.empty()) {
-    return Ask({RequestKind::kUnmap, 0, bus_address}, {}).status();
-  }
-  UniqueFd file(fcntl(pages.file, F_DUPFD_CLOEXEC, 0));
-  if (!file.valid()) return Internal("host memory's file: {}", std::strerror(errno));
-  const Request map = {RequestKind::kMap, 0, bus_address, pages.bytes.size()};
-  RETURN_IF_ERROR(Ask(map, {}, file.get()).status());
-  mappings_.push_back({bus_address, pages.bytes.size(), std::move(file)});
-  return OkStatus();
+  return simulator_->MapHostMemory(bus_address, pages);
 }
 
 StatusOr<AdvanceResult> TtsimPort::Advance(uint64_t clocks) {
+  RETURN_IF_ERROR(CheckChip());
   used_ = true;
   const Request clock = {RequestKind::kClock, 0, 0, std::min(clocks, kMaxClocks)};
-  ASSIGN_OR_RETURN(const Answer answer, Ask(clock, {}));
+  ASSIGN_OR_RETURN(const Answer answer, simulator_->Ask(clock, {}));
   return AdvanceResult{answer.clocks, false};
 }
 

@@ -1,35 +1,23 @@
-// A simulator library in a child process, as a PciePort.
+// The PCIe port of a chip of a simulator library.
 //
-// Writes are posted: they gather here and go with the next call that needs an answer, as they would
-// on a real bus; a refused one is the answer to that call. The library offers no PERST#, so Reset
-// starts a new child: DRAM and L1 are lost.
+// A reset of one chip starts the simulator again: the others are lost with it until they are reset, too.
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "runtime/base/clock.h"
-#include "runtime/base/unique_fd.h"
 #include "runtime/device/pcie_port.h"
-#include "runtime/device/ttsim/child_process.h"
-#include "runtime/device/ttsim/wire.h"
+#include "runtime/device/ttsim/simulator.h"
 
 namespace ttfd {
 
 class TtsimPort final : public PciePort {
  public:
-  struct Options {
-    std::string library;
-    std::string child_program;
-    // For an answer to anything: far longer than the slowest takes on a busy machine, and shorter than the service
-    // manager's patience with the daemon (WatchdogSec in deploy/ttfd.service.in), which cannot show life meanwhile.
-    Duration patience = std::chrono::seconds(15);
-  };
+  using Options = ttsim::Simulator::Options;
 
-  // UNAVAILABLE: the simulator does not start, with what it said.
-  static StatusOr<std::unique_ptr<TtsimPort>> Start(const Options& options);
-  ~TtsimPort() override;
+  // Starts a simulator; the ports of its chips, one at least. UNAVAILABLE: the simulator does not start, with what it
+  // said.
+  static StatusOr<std::vector<std::unique_ptr<TtsimPort>>> Start(const Options& options);
 
   StatusOr<uint32_t> ConfigRead(uint32_t offset) override;
   Status BarRead(int bar, uint64_t offset, MutableByteSpan to) override;
@@ -38,37 +26,23 @@ class TtsimPort final : public PciePort {
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
-  pid_t child() const { return child_ == nullptr ? 0 : child_->pid(); }
+  pid_t child() const { return simulator_->child(); }
 
  private:
-  struct Mapping {
-    uint64_t bus_address;
-    uint64_t size;
-    UniqueFd file;  // ours: a new child needs it again
-  };
-
-  explicit TtsimPort(const Options& options) : options_(options) {}
-  Status MakeMailbox();
-  Status StartChild();
+  TtsimPort(std::shared_ptr<ttsim::Simulator> simulator, uint32_t number)
+      : simulator_(std::move(simulator)), number_(number) {}
+  // Begins to use the chip of the simulator's child.
+  Status Begin();
+  // Whether the chip is that of the child that this port began with.
+  Status CheckChip() const;
   // Physical address of [offset, offset + size) of a BAR.
   StatusOr<uint64_t> Locate(int bar, uint64_t offset, uint64_t size) const;
-  // Appends a request, after a flush if it does not fit.
-  Status Put(const ttsim::Request& request, ByteSpan data = {});
-  // Has everything that was put done, and waits for it.
-  StatusOr<ttsim::Answer> Ring(int file = -1);
-  StatusOr<ttsim::Answer> Ask(const ttsim::Request& request, MutableByteSpan reply, int file = -1);
-  // The child died or is given up: why, from now on.
-  Status Lose(const Status& symptom);
 
-  const Options options_;
-  UniqueFd mailbox_file_;
-  ttsim::Mailbox* mailbox_ = nullptr;
-  std::unique_ptr<ttsim::ChildProcess> child_;
-  Status lost_;            // why the child is gone
-  bool used_ = false;      // since the child started
-  uint32_t posted_ = 0;    // bytes of requests that wait in the mailbox
-  uint64_t bars_[2] = {};  // physical addresses of BAR 0 and 2
-  std::vector<Mapping> mappings_;
+  const std::shared_ptr<ttsim::Simulator> simulator_;
+  const uint32_t number_;    // PCI device
+  uint64_t generation_ = 0;  // of the child that has this chip
+  bool used_ = false;        // since then
+  uint64_t bars_[2] = {};    // physical addresses of BAR 0 and 2
 };
 
 }  // namespace ttfd

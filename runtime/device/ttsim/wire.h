@@ -14,12 +14,12 @@ namespace ttfd::ttsim {
 
 inline constexpr int kSocketFd = 3;   // in the child
 inline constexpr int kMailboxFd = 4;  // in the child
-inline constexpr uint32_t kWireVersion = 1;
+inline constexpr uint32_t kWireVersion = 2;
 
 enum class RequestKind : uint32_t {
   kNone = 0,
   kStart = 1,       // not sent: what the child does before its first Answer
-  kConfigRead = 2,  // address: offset. Replies 4 bytes
+  kConfigRead = 2,  // address: offset, length: PCI device number. Replies 4 bytes
   kRead = 3,        // address: physical, size. Replies size bytes
   kWrite = 4,       // address: physical, size; the data follow
   kMap = 5,         // address: bus, length: bytes; the doorbell carries the file

@@ -21,10 +21,15 @@
 // Sessions and their queues are ordinary ones, for programs of the caller's on each chip. Workers (0, 0) and (1, 0) of
 // every chip run the operations of axis 0 and of axis 1, and their link ends 0 and 1 are the mesh's.
 //
-// A mesh is used by one thread at a time. After a reset of one of its devices it is of no use: its calls return the
-// errors of its sessions.
+// A kernel of an operation waits for those on the neighbouring chips, for its kernel timeout at most. So an operation
+// that fails on one chip hangs on others. After a failure the mesh refuses operations (FAILED_PRECONDITION); connect it
+// again. Do so as well after a reset of one of its devices, which neither the mesh nor the daemon looks for: an
+// operation that begins after it fails on all chips, and all are repaired.
+//
+// A mesh is used by one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,20 +54,21 @@ struct Shape {
 struct Placement {
   Shape shape;
   std::vector<uint32_t> devices = {};  // by chip: indices of devices
-  // By axis: the last chip of each line along it is linked with the first. Operations take half the time then, or less.
-  // False where a line has fewer than three chips.
+  // By axis: the last chip of every line along it is linked with the first. Operations take half the time then, or
+  // less. False where lines have fewer than three chips.
   bool closed[2] = {false, false};
 };
 
-// Finds devices whose links give the shape, low indices first: lines that are closed where the links allow it. Links
-// that kernels cannot use (Neighbour::system) do not count. `among`: indices of the devices to choose from; none: all.
-// INVALID_ARGUMENT: there are not so many devices, or `among` is wrong. FAILED_PRECONDITION: the links do not give
-// it; the message names the device that has no link to a further one, and where its channels lead.
+// Finds devices whose links give the shape, low indices first, and prefers one with closed lines. Gives up after a
+// bounded search, which finds whole rows and columns of a grid or torus. Links that kernels cannot use
+// (Neighbour::system) do not count. `among`: indices of the devices to choose from; none: all. INVALID_ARGUMENT: there
+// are not so many devices, or `among` is wrong. FAILED_PRECONDITION: none was found; the message names the devices that
+// would need a link, and where their channels lead.
 Result<Placement> FindPlacement(const std::vector<client::DeviceInfo>& devices, Shape shape,
                                 std::span<const uint32_t> among = {});
 
-// A buffer on every chip, in DRAM: `parts` parts of `part_bytes`, each in whole pages of its own. Part i begins at page
-// i * pages_per_part().
+// A buffer on every chip, interleaved in DRAM: `parts` parts of `part_bytes`, each in whole pages of its own. Part i
+// begins at page i * pages_per_part().
 struct MeshBuffer {
   std::vector<client::Buffer> buffers = {};  // by chip; with equal pages
   uint32_t parts = 0;
@@ -70,9 +76,9 @@ struct MeshBuffer {
 
   uint64_t size_bytes() const { return parts * part_bytes; }  // on one chip
   uint32_t page_bytes() const { return buffers.front().page_bytes(); }
-  uint32_t pages_per_part() const {
-    return static_cast<uint32_t>((part_bytes + page_bytes() - 1) / page_bytes());
-  }
+  uint64_t pages_per_part() const { return (part_bytes + page_bytes() - 1) / page_bytes(); }
+  // Bytes of all pages, on one chip.
+  uint64_t padded_bytes() const { return parts * pages_per_part() * page_bytes(); }
 };
 
 struct MeshOptions {
@@ -86,10 +92,12 @@ class Mesh {
  public:
   // Finds the devices, waits for the lease of all of them, opens the sessions and connects the links.
   static Result<Mesh> Connect(MeshOptions options);
-  // A mesh of sessions that are open, by chip, each with the device that `placement` has. All work under one lease of
-  // these devices. Connects the links.
+  // A mesh of sessions that are open, by chip, each with the device that `placement` has (INVALID_ARGUMENT). All work
+  // under one lease of these devices. Connects the links.
+  // `timeout`: of Finish.
   static Result<Mesh> Create(std::vector<std::shared_ptr<client::Session>> sessions,
-                             Placement placement);
+                             Placement placement,
+                             std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
   Mesh(Mesh&&) noexcept;
   Mesh& operator=(Mesh&&) noexcept;
@@ -101,18 +109,21 @@ class Mesh {
   uint32_t length(uint32_t axis) const;
   client::Session& session(uint32_t chip);
 
-  // Contents are zero. `part_bytes` and `parts` are at least 1.
+  // Contents are zero. At least one part of one byte; less than 2^48 bytes on a chip.
   Result<MeshBuffer> Allocate(uint64_t part_bytes, uint32_t parts = 1);
   // All parts of one chip, one behind the other: buffer.size_bytes().
   Status Write(const MeshBuffer& buffer, uint32_t chip, std::span<const std::byte> bytes);
   Status Read(const MeshBuffer& buffer, uint32_t chip, std::span<std::byte> into);
 
   // Every chip gets the parts of all chips along the axis, in the order of these chips: `to` has length(axis) times the
-  // parts of `from`, of the same size, in equal pages. The buffers of a chip are different ones.
+  // parts of `from`, of the same size, in equal pages. The buffers are those of this mesh's sessions, a chip's two
+  // different ones.
   Status AllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
   // The same, behind what is enqueued on the queues of the sessions; Finish waits for it.
   Status EnqueueAllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
-  // Waits for everything that is enqueued on the sessions' queues, and returns the first error.
+  // Waits for everything that is enqueued on the sessions' queues, or until a chip has failed. DEADLINE_EXCEEDED with
+  // reason WAIT: not within ConnectOptions::call_timeout. Of several errors it returns one that says why: rather a
+  // fault than a hang of a chip that has waited for it.
   Status Finish();
   // Clocks of the last operation over links that has ended: from its first kernel's begin to its last one's end on one
   // chip, of the chip that took longest. A kernel that began early has waited for the other chips. 0: there was none.
