@@ -24,9 +24,10 @@ using client::LaunchRequest;
 using client::Program;
 using client::Session;
 
-constexpr std::chrono::milliseconds kLook{20};  // at a chip, while its operation is waited for
-constexpr uint32_t kMostConnections = 16;       // of one command
-constexpr uint32_t kMostPasses = 2;             // of an operation; two stamps each
+// Looks at a chip, while its operation is waited for.
+constexpr std::chrono::milliseconds kLook{20}, kNoWait{0};
+constexpr uint32_t kMostConnections = 16;  // of one command
+constexpr uint32_t kMostPasses = 2;        // of an operation; two stamps each
 
 // The program of one chip for the operations along one axis.
 struct RingProgram {
@@ -60,9 +61,9 @@ int Weight(const Status& status) {
   return status.reason() == "HANG" ? 2 : 3;
 }
 
-// Waits for a short time for all that is enqueued on a queue. Its error is the first one of the queue.
-Status Look(client::Queue queue) {
-  const Status status = queue.Wait({queue.id(), queue.submitted()}, kLook);
+// Waits for all that is enqueued on a queue. The error is the first one of the queue.
+Status Look(client::Queue queue, std::chrono::milliseconds wait) {
+  const Status status = queue.Wait({queue.id(), queue.submitted()}, wait);
   return status.reason() == "CAUSED_BY" ? queue.error() : status;
 }
 
@@ -148,9 +149,10 @@ class Mesh::State {
 
   Status Connect();
   Status EnqueueGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
-  Status Finish();
+  Status Finish(std::chrono::milliseconds timeout);
   Result<uint64_t> Clocks();
 
+  std::chrono::milliseconds timeout() const { return timeout_; }
   const Placement& placement() const { return placement_; }
   uint32_t length(uint32_t axis) const {
     return axis == 0 ? placement_.shape.rows : placement_.shape.columns;
@@ -291,17 +293,20 @@ Status Mesh::State::EnqueueGather(const MeshBuffer& from, const MeshBuffer& to, 
   return {};
 }
 
-Status Mesh::State::Finish() {
+Status Mesh::State::Finish(std::chrono::milliseconds timeout) {
   // Where a chip has failed, others may wait for it until their kernel timeout: nothing is waited for any more.
-  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   Status worst;
+  bool late = false;
   do {
     worst = {};
     for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
-      const Status status = OfChip(chip, Look(chips_[chip].session->queue()));
+      late = std::chrono::steady_clock::now() >= deadline;
+      const Status status =
+          OfChip(chip, Look(chips_[chip].session->queue(), late ? kNoWait : kLook));
       if (Weight(status) > Weight(worst)) worst = status;
     }
-  } while (worst.reason() == "WAIT" && std::chrono::steady_clock::now() < deadline);
+  } while (worst.reason() == "WAIT" && !late);
   if (!worst.ok() && worst.reason() != "WAIT") Break(worst);
   return worst;
 }
@@ -417,7 +422,8 @@ Status Mesh::EnqueueAllGather(const MeshBuffer& from, const MeshBuffer& to, uint
   return state_->EnqueueGather(from, to, axis);
 }
 
-Status Mesh::Finish() { return state_->Finish(); }
+Status Mesh::Finish() { return Finish(state_->timeout()); }
+Status Mesh::Finish(std::chrono::milliseconds timeout) { return state_->Finish(timeout); }
 Result<uint64_t> Mesh::Clocks() { return state_->Clocks(); }
 
 }  // namespace ttfd::mesh

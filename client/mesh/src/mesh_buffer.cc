@@ -73,7 +73,7 @@ Status ReadParts(client::Queue queue, const MeshBuffer& buffer, uint32_t chip,
     return queue.Read(buffer.buffers[chip], 0, into);
   }
   std::vector<std::byte> padded(buffer.padded_bytes());
-  const Status status = queue.Read(buffer.buffers[chip], 0, padded);
+  Status status = queue.Read(buffer.buffers[chip], 0, padded);
   for (uint32_t part = 0; status.ok() && part < buffer.parts; ++part) {
     std::memcpy(into.data() + part * buffer.part_bytes,
                 padded.data() + part * (padded.size() / buffer.parts), buffer.part_bytes);

@@ -45,7 +45,7 @@ class Mesh {
 };
 
 std::unique_ptr<Mesh> MakeMesh(const std::vector<std::shared_ptr<Session>>& sessions,
-                               const Chips& shape, const Places& places, int64_t timeout_ms) {
+                               const Chips& shape, const Places& places) {
   if (sessions.empty()) {
     Check(client::Status(client::Code::kInvalidArgument, "a mesh has one session at least"));
   }
@@ -55,8 +55,7 @@ std::unique_ptr<Mesh> MakeMesh(const std::vector<std::shared_ptr<Session>>& sess
                                   .devices = places.first,
                                   .closed = {places.second.first, places.second.second}};
   return std::make_unique<Mesh>(sessions, Take(sessions.front()->Call([&] {
-                                  return mesh::Mesh::Create(std::move(clients), placement,
-                                                            std::chrono::milliseconds(timeout_ms));
+                                  return mesh::Mesh::Create(std::move(clients), placement);
                                 })));
 }
 
@@ -111,7 +110,16 @@ void BindMeshes(py::module_& module) {
              Check(
                  m.Call([&](mesh::Mesh& mesh) { return mesh.EnqueueAllGather(*from, *to, axis); }));
            })
-      .def("finish", [](Mesh& m) { Check(m.Call([](mesh::Mesh& mesh) { return mesh.Finish(); })); })
+      // False: not within the time. Python handles signals between calls.
+      .def("finish",
+           [](Mesh& m, int64_t timeout_ms) {
+             const client::Status status = m.Call([timeout_ms](mesh::Mesh& mesh) {
+               return mesh.Finish(std::chrono::milliseconds(timeout_ms));
+             });
+             if (status.reason() == "WAIT") return false;
+             Check(status);
+             return true;
+           })
       .def("clocks",
            [](Mesh& m) { return Take(m.Call([](mesh::Mesh& mesh) { return mesh.Clocks(); })); });
 }

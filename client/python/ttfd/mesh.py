@@ -20,18 +20,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from typing import Any, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from ttfd import _native, check
+from ttfd._native import Code
+from ttfd.errors import Error
 from ttfd.resources import Buffer
 from ttfd.session import Session
 from ttfd.session import connect as connect_session
 from ttfd.session import tls_options
 from ttfd.types import Lease
 
+_LOOK_MS = 100  # Python handles signals in between
 
 def connect(shape: tuple[int, int], address: str | os.PathLike[str] | None = None, *, devices: Sequence[int] = (), wait: float = 0.0,
             **options: Any) -> Mesh:
@@ -72,8 +76,8 @@ class Mesh:
     """
 
     def __init__(self, sessions: Sequence[Session], shape: tuple[int, int], places: tuple[list[int], tuple[bool, bool]], timeout: float) -> None:
-        self.sessions, self.shape, self.closed = tuple(sessions), shape, places[1]
-        self._native = _native.Mesh([session._native for session in sessions], shape, places, check.milliseconds(timeout, "timeout"))
+        self.sessions, self.shape, self.closed, self._timeout = tuple(sessions), shape, places[1], timeout
+        self._native = _native.Mesh([session._native for session in sessions], shape, places)
 
     def __len__(self) -> int:
         return len(self.sessions)
@@ -121,7 +125,10 @@ class Mesh:
     def finish(self) -> None:
         """Waits for everything that is enqueued on the sessions' queues, or until a chip has failed. Of several errors it raises one that
         says why: rather a fault than a hang of a chip that has waited for it."""
-        self._native.finish()
+        deadline = time.monotonic() + self._timeout
+        while not self._native.finish(_LOOK_MS):
+            if time.monotonic() > deadline:
+                raise Error(Code.DEADLINE_EXCEEDED, f"what is enqueued on the mesh has not ended within {self._timeout} s", reason="WAIT")
 
     def clocks(self) -> int:
         """Clocks of the last operation over links that has ended, from the begin of its first kernel on a chip to the end of the last

@@ -122,9 +122,10 @@ class Mesh {
   // The same, behind what is enqueued on the queues of the sessions; Finish waits for it.
   Status EnqueueAllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
   // Waits for everything that is enqueued on the sessions' queues, or until a chip has failed. DEADLINE_EXCEEDED with
-  // reason WAIT: not within ConnectOptions::call_timeout. Of several errors it returns one that says why: rather a
-  // fault than a hang of a chip that has waited for it.
+  // reason WAIT: not within the time, or ConnectOptions::call_timeout. Of several errors it returns one that says why:
+  // rather a fault than a hang of a chip that has waited for it.
   Status Finish();
+  Status Finish(std::chrono::milliseconds timeout);
   // Clocks of the last operation over links that has ended: from its first kernel's begin to its last one's end on one
   // chip, of the chip that took longest. A kernel that began early has waited for the other chips. 0: there was none.
   Result<uint64_t> Clocks();
