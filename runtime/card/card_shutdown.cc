@@ -117,11 +117,11 @@ Status FirmwareCard::DrainAndTerminate(const ShutdownLimits& limits, Tick tick) 
 }
 
 Status FirmwareCard::Shutdown(const ShutdownLimits& limits, Tick tick, CardOutput* output) {
-  const bool was_idle = idle();
-  Status result = queues_[0].link == nullptr ? OkStatus() : DrainAndTerminate(limits, tick);
-  // Whatever happened before: nothing runs any more. A chip of a simulator whose neighbour was reset has lost nothing.
-  const Status reset = device_.Reset();
-  if (result.ok() || (result.code() == StatusCode::kUnavailable && was_idle)) result = reset;
+  // A card that was reset from elsewhere while it was idle, as a chip of a simulator may be, has nothing to end.
+  const bool ended = queues_[0].link == nullptr || (idle() && !device_.CheckPresence().ok());
+  Status result = ended ? OkStatus() : DrainAndTerminate(limits, tick);
+  const Status reset = device_.Reset();  // whatever happened before: nothing runs any more
+  if (result.ok()) result = reset;
   if (capture_ != nullptr && result.ok()) result = capture_->Finish();
   lost_ = Error(StatusCode::kFailedPrecondition, "the card was shut down");
   TakeOutput(output);

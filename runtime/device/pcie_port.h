@@ -69,6 +69,9 @@ class PciePort {
   // DeviceInfo::memory_survives_reset.
   virtual Status Reset() = 0;
 
+  // As Device::CheckPresence. UNAVAILABLE: another port's reset has taken the chip away, until this one's.
+  virtual Status CheckPresence() { return OkStatus(); }
+
   // Lets every runnable hart execute up to `clocks` instructions. May come back after fewer.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
 

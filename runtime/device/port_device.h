@@ -22,7 +22,7 @@ struct PortTraits {
   bool iommu = false;
   bool memory_survives_reset = true;
   bool reports_quiescence = false;
-  // Which of the devices of one host this is, for bus addresses that only one of them has.
+  // Number of the device among those with the same host memory. Each has bus addresses of its own.
   uint32_t number = 0;
 };
 
@@ -38,6 +38,7 @@ class PortDevice final : public Device {
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   Status Reset() override;
+  Status CheckPresence() override { return port_->CheckPresence(); }
   uint64_t resets() const override { return resets_; }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
     if (!returned_.ok()) return std::exchange(returned_, OkStatus());

@@ -135,14 +135,15 @@ TEST_F(TtsimPortTest, AResetOfOneChipLosesTheOthersUntilTheyAreReset) {
   const pid_t child = port_->child();
   EXPECT_EQ(Word(64), 0u);
   uint32_t read = 0;
-  for (const Status& status :
-       {other_->Advance(1).status(), other_->BarWrite(0, 0, BytesOf(word)),
-        other_->BarRead(0, 0, MutableBytesOf(read)), other_->ConfigRead(0).status()}) {
+  for (const Status& status : {other_->Advance(1).status(), other_->BarWrite(0, 0, BytesOf(word)),
+                               other_->BarRead(0, 0, MutableBytesOf(read)),
+                               other_->ConfigRead(0).status(), other_->CheckPresence()}) {
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);
     EXPECT_THAT(Text(status), HasSubstr("chip 1 is lost until it is reset"));
   }
   ASSERT_TRUE(port_->BarWrite(0, 64, BytesOf(word)).ok());
   ASSERT_TRUE(other_->Reset().ok());
+  EXPECT_TRUE(other_->CheckPresence().ok());
   EXPECT_TRUE(other_->Advance(1).ok());
   EXPECT_EQ(other_->child(), child);
   EXPECT_EQ(Word(64), 5u) << "the child that the first one had started";

@@ -30,12 +30,12 @@ from ttfd import _native, check
 from ttfd._native import Code
 from ttfd.errors import Error
 from ttfd.resources import Buffer
-from ttfd.session import Session
+from ttfd.session import Session, tls_options
 from ttfd.session import connect as connect_session
-from ttfd.session import tls_options
 from ttfd.types import Lease
 
 _LOOK_MS = 100  # Python handles signals in between
+
 
 def connect(shape: tuple[int, int], address: str | os.PathLike[str] | None = None, *, devices: Sequence[int] = (), wait: float = 0.0,
             **options: Any) -> Mesh:

@@ -47,8 +47,7 @@ Status TtsimPort::Begin() {
   return OkStatus();
 }
 
-Status TtsimPort::CheckChip() const {
-  RETURN_IF_ERROR(simulator_->lost());
+Status TtsimPort::CheckPresence() {
   if (generation_ == simulator_->generation()) return OkStatus();
   return Error(StatusCode::kUnavailable,
                "the simulator was started again by a reset of another of its chips; chip {} is "
@@ -56,9 +55,14 @@ Status TtsimPort::CheckChip() const {
                number_);
 }
 
+Status TtsimPort::CheckChip() {
+  RETURN_IF_ERROR(simulator_->lost());
+  return CheckPresence();
+}
+
 Status TtsimPort::Reset() {
   // Another port may have started the child that this one begins with.
-  if (!simulator_->lost().ok() || (CheckChip().ok() && used_)) {
+  if (!simulator_->lost().ok() || (CheckPresence().ok() && used_)) {
     RETURN_IF_ERROR(simulator_->Restart());
   }
   return Begin();

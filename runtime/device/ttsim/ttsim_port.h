@@ -24,6 +24,7 @@ class TtsimPort final : public PciePort {
   Status BarWrite(int bar, uint64_t offset, ByteSpan from) override;
   Status MapHostMemory(uint64_t bus_address, const HostPages& pages) override;
   Status Reset() override;
+  Status CheckPresence() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
   pid_t child() const { return simulator_->child(); }
@@ -33,8 +34,8 @@ class TtsimPort final : public PciePort {
       : simulator_(std::move(simulator)), number_(number) {}
   // Begins to use the chip of the simulator's child.
   Status Begin();
-  // Whether the chip is that of the child that this port began with.
-  Status CheckChip() const;
+  // Whether there is a child, and the chip is that of the one that this port began with.
+  Status CheckChip();
   // Physical address of [offset, offset + size) of a BAR.
   StatusOr<uint64_t> Locate(int bar, uint64_t offset, uint64_t size) const;
 

@@ -50,7 +50,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-// Which device is which chip.
+// The devices of the chips of a mesh.
 struct Placement {
   Shape shape;
   std::vector<uint32_t> devices = {};  // by chip: indices of devices
