@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "client/mesh/src/chip.h"
 #include "client/mesh/src/error.h"
 #include "client/mesh/src/mesh_buffer.h"
 #include "client/mesh/src/ring.h"
-#include "firmware/mesh/elfs.h"
 #include "ttfd/admin.h"
 
 namespace ttfd::mesh {
@@ -21,27 +21,11 @@ namespace {
 
 using client::Buffer;
 using client::LaunchRequest;
-using client::Program;
 using client::Session;
 
 // Looks at a chip, while its operation is waited for.
 constexpr std::chrono::milliseconds kLook{20}, kNoWait{0};
 constexpr uint32_t kMostConnections = 16;  // of one command
-constexpr uint32_t kMostPasses = 2;        // of an operation; two stamps each
-
-// The program of one chip for the operations along one axis.
-struct RingProgram {
-  Program program;
-  uint32_t sender = 0;  // kernels
-  uint32_t receiver = 0;
-};
-
-// One chip: its session, and the programs and memory that the mesh has there.
-struct Chip {
-  std::shared_ptr<Session> session;
-  std::array<RingProgram, 2> programs = {};  // by axis; empty where the axis has one chip
-  Buffer stamps = {};
-};
 
 // One chip's part in an operation, in order.
 using Launches = std::vector<LaunchRequest>;
@@ -65,43 +49,6 @@ int Weight(const Status& status) {
 Status Look(client::Queue queue, std::chrono::milliseconds wait) {
   const Status status = queue.Wait({queue.id(), queue.submitted()}, wait);
   return status.reason() == "CAUSED_BY" ? queue.error() : status;
-}
-
-Result<RingProgram> MakeProgram(Session& session, const client::Kernel& sender,
-                                const client::Kernel& receiver, uint32_t axis) {
-  const std::vector<client::CoreRange> worker = {client::CoreRange::Single(WorkerOf(axis))};
-  client::ProgramBuilder builder;
-  RingProgram made;
-  made.sender = builder.AddKernel(sender, client::Processor::kNcrisc, worker);
-  made.receiver = builder.AddKernel(receiver, client::Processor::kBrisc, worker);
-  for (const uint32_t scratch : {kRingSenderScratch, kRingReceiverScratch}) {
-    builder.AddCircularBuffer(scratch, 1, kRingScratchBytes, worker);
-  }
-  builder.AddSemaphore(kRingWritten, 0, worker);
-  Result<Program> program = session.CreateProgram(builder);
-  if (!program.ok()) return program.status();
-  made.program = *std::move(program);
-  return made;
-}
-
-// Kernels, programs and buffers of a chip. `used`: by axis, whether it has operations.
-Status Prepare(Chip& chip, const std::array<bool, 2>& used) {
-  Session& session = *chip.session;
-  Result<Buffer> stamps =
-      session.AllocateDram(2 * kMostPasses * kRingStampBytes, {.page_bytes = kRingStampBytes});
-  if (!stamps.ok()) return stamps.status();
-  chip.stamps = *std::move(stamps);
-  const Result<client::Kernel> sender = session.LoadKernel(RingSenderElf(), "ring_sender");
-  if (!sender.ok()) return sender.status();
-  const Result<client::Kernel> receiver = session.LoadKernel(RingReceiverElf(), "ring_receiver");
-  if (!receiver.ok()) return receiver.status();
-  for (const uint32_t axis : {0u, 1u}) {
-    if (!used[axis]) continue;
-    Result<RingProgram> made = MakeProgram(session, *sender, *receiver, axis);
-    if (!made.ok()) return made.status();
-    chip.programs[axis] = *std::move(made);
-  }
-  return {};
 }
 
 // The words of a kernel, with buffers in place of its addresses.
