@@ -34,6 +34,7 @@ DEMOS = {"block": block, "chain": chain, "clients": clients, "graph": graph, "gr
 OPTIONS = (
     ("trace", "FILE", "file for a timeline, of demos that have one"),
     ("mesh", "ROWSxCOLUMNS", "chips, of demos with several"),
+    ("op", "OPERATION", "what the demo ring does: all_gather, reduce_scatter or all_reduce"),
 )
 
 

@@ -1,21 +1,24 @@
-// The embedded ELF files of meshes.
+// The table of embedded ELF files of meshes; its rows are made from the list in CMakeLists.txt.
 #include "firmware/mesh/elfs.h"
 
+#define TTFD_KERNEL(name)                           \
+  extern const std::byte mesh_elf_##name##_begin[]; \
+  extern const std::byte mesh_elf_##name##_end[];
 extern "C" {
-extern const std::byte mesh_elf_ring_sender_begin[];
-extern const std::byte mesh_elf_ring_sender_end[];
-extern const std::byte mesh_elf_ring_receiver_begin[];
-extern const std::byte mesh_elf_ring_receiver_end[];
+#include "mesh_table.inc"
 }
+#undef TTFD_KERNEL
 
 namespace ttfd::mesh {
 
-std::span<const std::byte> RingSenderElf() {
-  return {mesh_elf_ring_sender_begin, mesh_elf_ring_sender_end};
-}
-
-std::span<const std::byte> RingReceiverElf() {
-  return {mesh_elf_ring_receiver_begin, mesh_elf_ring_receiver_end};
+std::span<const std::byte> MeshElf(std::string_view name) {
+#define TTFD_KERNEL(kernel)                                      \
+  if (name == #kernel) {                                         \
+    return {mesh_elf_##kernel##_begin, mesh_elf_##kernel##_end}; \
+  }
+#include "mesh_table.inc"
+#undef TTFD_KERNEL
+  return {};
 }
 
 }  // namespace ttfd::mesh

@@ -1,52 +1,79 @@
-// Receives chunks from the chip before and writes them to their places in the gathered buffer. BRISC, words RingWords.
+// Receives segments from the chip before into slots, and writes them to the result or lets the adders have them. Words
+// RingWords.
 #include <ttfd/kernel.h>
 #include <ttfd/link.h>
 
+#include "firmware/mesh/link_worker.h"
 #include "firmware/mesh/ring.h"
+#include "firmware/mesh/stopwatch.h"
 
 using namespace ttfd::kernel;
 using namespace ttfd::mesh;
 
 namespace {
 
+// Adds to a semaphore of every adder.
+void Tell(const RingWords& words, const Semaphore& semaphore, uint32_t increment) {
+  for (uint32_t slice = 0; slice != words.slices; ++slice) {
+    semaphore.IncrementOn({words.adder_x, words.adder_y + slice}, increment);
+  }
+}
+
+// Waits until the adders have made the sums of a fold.
+void AwaitSums(const RingWords& words, uint32_t segments) {
+  for (uint32_t slot = 0; slot != kRingSlots; ++slot) {
+    const uint32_t uses = (segments + kRingSlots - 1 - slot) / kRingSlots;
+    Semaphore(RingDone(kLane) + slot).WaitAtLeast(words.slices * uses);
+  }
+}
+
 void Receive(const RingWords& words, const Scratch& scratch) {
-  LinkIn in(words.end);
   const Extents extents(words);
-  const InterleavedBuffer gathered(words.gathered, words.page_bytes);
-  Semaphore written(kRingWritten);
-  uint32_t segment = 0;
-  // The sender may pass on all segments before `segment`.
-  const auto hand_over = [&] {
-    WriteBarrier();
-    written.Set(segment);
-  };
-  uint32_t chunk = words.first;
-  for (uint32_t left = words.chunks; left != 0; --left, chunk = extents.After(chunk)) {
-    Extents::Place to = extents.Chunk(chunk);
-    while (to.page != to.end) {
-      const uint32_t at = scratch.Segment(segment);
-      // The next one may come only after this chip has passed on the last one.
-      ttfd::firmware::WaitUntil(ttfd::abi::kWaypointLink,
-                                [&] { return !in.empty() || WritesHaveLanded(); });
-      if (in.empty()) hand_over();
+  if (words.folds != 0) return AwaitSums(words, extents.segments());
+  Order order(words, extents, words.received, words.received_first);
+  if (order.done()) return;
+  LinkIn in(words.in_end);
+  const Pages result = ResultPages(words);
+  const Semaphore passed_on(RingPassedOn(kLane));
+  const Semaphore slots_address(kRingSlotsAddress), arrived(kRingArrived);
+  const bool adds = words.sum != RingSum::kNone;
+  if (adds) Tell(words, slots_address, scratch.Slot(0));
+  uint32_t forwarded = 0;
+  uint32_t until[kRingSlots] =
+      {};  // slots are free when so many have been passed on; 0: when they are done
+  for (uint32_t number = 0; !order.done(); order.Next(), ++number) {
+    const uint32_t slot = number % kRingSlots, use = number / kRingSlots;
+    const Extents::Place place = extents.At(order.chunk(), order.segment(), 0);
+    const uint32_t at = scratch.Slot(number);
+    const uint32_t bytes = extents.SegmentBytes(place);
+    Semaphore done(RingDone(kLane) + slot);
+    passed_on.WaitAtLeast(until[slot]);
+    if (until[slot] == 0) done.WaitAtLeast(words.slices * use);
+    until[slot] = order.index() < words.forwarded ? ++forwarded : 0;
+    WritesFlushedBarrier();
+    if (bytes != 0) {
       in.Await();
-      in.Take(at, extents.SegmentBytes(to));
-      hand_over();  // the writes had all this time
-      ++segment;
-      extents.Segment(gathered, to, at, [](NocAddress page, uint32_t from, uint32_t size) {
-        Write(from, page, size);
+      in.Take(at, bytes);
+    }
+    if (adds) {
+      Tell(words, arrived, 1);
+    } else {
+      done.Set(use + 1);
+      extents.Segment(place, at, [&](uint32_t page, uint32_t offset, uint32_t from, uint32_t size) {
+        Write(from, result.At(page, offset), size);
       });
     }
   }
-  hand_over();
+  WriteBarrier();
+  IncrementBarrier();
 }
 
 }  // namespace
 
 void kernel_main() {
   const auto& words = CommonArguments<RingWords>();
-  const Scratch scratch(kRingReceiverScratch);
-  const Stopwatch watch(words, scratch);
-  if (words.chunks != 0) Receive(words, scratch);
-  watch.Stop();
+  const Scratch scratch;
+  const Stopwatch watch(words);
+  Receive(words, scratch);
+  watch.Stop(1, scratch.Stamp(1));
 }

@@ -1,9 +1,10 @@
-// Sends this chip's chunk to the next chip and passes on the chunks that its receiver has written. NCRISC, words
-// RingWords.
+// Sends this chip's chunks to the next chip and passes on segments from the slots of its receiver. Words RingWords.
 #include <ttfd/kernel.h>
 #include <ttfd/link.h>
 
+#include "firmware/mesh/link_worker.h"
 #include "firmware/mesh/ring.h"
+#include "firmware/mesh/stopwatch.h"
 
 using namespace ttfd::kernel;
 using namespace ttfd::mesh;
@@ -12,69 +13,86 @@ namespace {
 
 class Sender {
  public:
-  Sender(const RingWords& words, const Scratch& scratch)
-      : extents_(words),
-        own_(words.own, words.page_bytes),
-        gathered_(words.gathered, words.page_bytes),
+  Sender(const RingWords& words, const Scratch& scratch, const Extents& extents)
+      : words_(words),
         scratch_(scratch),
-        total_(words.chunks * extents_.segments()),
-        chunk_(words.first),
-        from_(extents_.Chunk(0)),
-        to_(extents_.Chunk(words.first)) {}
+        extents_(extents),
+        own_(OwnPages(words)),
+        result_(ResultPages(words)),
+        read_(words, extents, words.own_chunks, words.own_first) {}
 
-  void Run(uint32_t end) {
-    LinkOut out(end);
-    for (uint32_t segment = 0; segment != total_; ++segment) {
-      if (begun_ == segment) {
-        written_.WaitAtLeast(Need());
-        BeginRead();
+  void Run() {
+    Order own(words_, extents_, words_.own_chunks, words_.own_first);
+    Order received(words_, extents_, words_.forwarded, words_.received_first);
+    if (own.done() && received.done()) return;
+    LinkOut out(words_.out_end);
+    while (!own.done() || !received.done()) {
+      if (!own.done() && (received.done() || own.group() <= received.group())) {
+        SendOwn(own, out);
+        own.Next();
+      } else {
+        PassOn(received, out);
+        received.Next();
       }
-      ReadBarrier(Group(segment));
-      const bool is_own = segment < extents_.segments();
-      const uint32_t at = scratch_.Segment(segment);
-      // One more travels while this one is sent.
-      if (begun_ != total_ && static_cast<int32_t>(written_.value() - Need()) >= 0) BeginRead();
-      if (is_own)
-        extents_.Segment(gathered_, to_, at, [](NocAddress to, uint32_t from, uint32_t bytes) {
-          Write(from, to, bytes);
-        });
-      out.AwaitSpace();
-      out.Send(at, bytes_[segment & 1]);
-      if (is_own) WritesFlushedBarrier();
     }
     WriteBarrier();
   }
 
  private:
+  [[gnu::always_inline]] void SendOwn(const Order& own, LinkOut& out) {
+    if (begun_ == sent_) BeginRead();
+    const uint32_t at = scratch_.Own(sent_);
+    const uint32_t bytes = bytes_[sent_ & 1];
+    ReadBarrier(Group(sent_));
+    if (!read_.done()) BeginRead();  // one more travels while this one is sent
+    if (words_.copies_own != 0) {
+      extents_.Segment(extents_.At(own.chunk(), own.segment(), 0), at,
+                       [this](uint32_t page, uint32_t offset, uint32_t from, uint32_t size) {
+                         Write(from, result_.At(page, offset), size);
+                       });
+    }
+    if (bytes != 0) {
+      out.AwaitSpace();
+      out.Send(at, bytes);
+    }
+    WritesFlushedBarrier();
+    ++sent_;
+  }
+
+  [[gnu::always_inline]] void PassOn(const Order& received, LinkOut& out) {
+    const uint32_t number = received.NumberAmong(words_.received);
+    const Semaphore done(RingDone(kLane) + number % kRingSlots);
+    done.WaitAtLeast(words_.slices * (number / kRingSlots + 1));
+    const uint32_t bytes =
+        extents_.SegmentBytes(extents_.At(received.chunk(), received.segment(), 0));
+    if (bytes != 0) {
+      out.AwaitSpace();
+      out.Send(scratch_.Slot(number), bytes);
+    }
+    all_passed_on_.Set(++passed_on_);
+  }
+
   static ReadGroup Group(uint32_t segment) { return static_cast<ReadGroup>(segment & 1); }
 
-  // Segments that must have been written before the next read.
-  uint32_t Need() const {
-    return begun_ < extents_.segments() ? 0 : begun_ - extents_.segments() + 1;
-  }
   void BeginRead() {
-    const bool is_own = begun_ < extents_.segments();
-    bytes_[begun_ & 1] =
-        extents_.Segment(is_own ? own_ : gathered_, from_, scratch_.Segment(begun_),
-                         [group = Group(begun_)](NocAddress from, uint32_t to, uint32_t bytes) {
-                           Read(from, to, bytes, group);
-                         });
+    bytes_[begun_ & 1] = extents_.Segment(
+        extents_.At(read_.chunk(), read_.segment(), 0), scratch_.Own(begun_),
+        [this, group = Group(begun_)](uint32_t page, uint32_t offset, uint32_t to, uint32_t size) {
+          Read(own_.At(page, offset), to, size, group);
+        });
     ++begun_;
-    if (from_.page == from_.end) {
-      chunk_ = extents_.After(chunk_);
-      from_ = extents_.Chunk(chunk_);
-    }
+    read_.Next();
   }
 
-  const Extents extents_;
-  const InterleavedBuffer own_, gathered_;
-  const Scratch scratch_;
-  const Semaphore written_{kRingWritten};
-  const uint32_t total_;
-  uint32_t chunk_;          // that is read
-  Extents::Place from_;     // the next that is read
-  Extents::Place to_;       // the next of this chip's chunk in the gathered buffer
-  uint32_t begun_ = 0;      // segments whose reads have begun
+  const RingWords& words_;
+  const Scratch& scratch_;
+  const Extents& extents_;
+  const Pages own_, result_;
+  Semaphore all_passed_on_{RingPassedOn(kLane)};
+  Order read_;              // of this chip's segments: the next that is read
+  uint32_t begun_ = 0;      // of this chip's segments: whose reads have begun,
+  uint32_t sent_ = 0;       // and that are sent
+  uint32_t passed_on_ = 0;  // of those that are received
   uint32_t bytes_[2] = {};  // of the segments in scratch
 };
 
@@ -82,8 +100,11 @@ class Sender {
 
 void kernel_main() {
   const auto& words = CommonArguments<RingWords>();
-  const Scratch scratch(kRingSenderScratch);
-  const Stopwatch watch(words, scratch);
-  if (words.chunks != 0) Sender(words, scratch).Run(words.end);
-  watch.Stop();
+  const Scratch scratch;
+  const Stopwatch watch(words);
+  if (words.lane_pages != 0) {
+    const Extents extents(words);
+    Sender(words, scratch, extents).Run();
+  }
+  watch.Stop(0, scratch.Stamp(0));
 }

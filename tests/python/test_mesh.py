@@ -1,6 +1,7 @@
-"""Meshes of modelled chips: what they gather is NumPy's, in any size; which meshes and buffers are refused."""
+"""Meshes of modelled chips: what they gather and add is NumPy's, in any size; which meshes and buffers are refused."""
 
 import contextlib
+import itertools
 import os
 
 import numpy as np
@@ -51,15 +52,98 @@ def contents(buffer, chips):
     return np.stack([buffer.read(chip) for chip in range(len(chips))]).reshape(*chips.shape, -1)
 
 
-@pytest.mark.parametrize("device, shape, closed", [
-    ("sim:cluster=1x2", (1, 2), (False, False)),
-    ("sim:cluster=1x4", (1, 4), (False, True)),
-    ("sim:cluster=1x3,hazards=on,seed=5", (3, 1), (True, False)),
-    ("sim:cluster=1x4,wrap=none,hazards=on,seed=6", (1, 4), (False, False)),
-    ("sim:cluster=2x3,links=1", (2, 3), (False, True)),
-    ("sim:cluster=1x3,wrap=none,remote=0+2", (1, 3), (False, False)),  # over the links that the daemon has left
+def add(element, a, b):
+    """As chips add: Float32, of bfloat16 rounded to the nearest, halves away from zero."""
+    return a + b if element != "bfloat16" else ((a + b).view(np.uint32) + 0x8000 & 0xFFFF0000).view(np.float32)
+
+
+def total(element, chips):
+    """The sum of numbers of chips in this order."""
+    chips = iter(chips)
+    result = next(chips)
+    for one in chips:
+        result = add(element, result, one)
+    return result
+
+
+def page_total(element, line, chunk, forward, closed, small):
+    """The sum of a page of all chips of a line, in the order that docs/meshes.md gives. `line`: the page of each chip."""
+    k = len(line)
+    if small:  # one sum in Float32
+        return add(element, total("float32", line), np.zeros_like(line[0]))
+    if closed:
+        step = 1 if forward else -1
+        return total(element, [line[(chunk + step * (1 + i)) % k] for i in range(k)])
+    start, end = line[:chunk + 1], line[:chunk:-1]
+    return total(element, start) if not end else add(element, total(element, start), total(element, end))
+
+
+def line_total(element, line, chunks, shares, closed, page_bytes, small=False, first=0):
+    """The sum of all pages. `line`: the numbers of each chip, which are `chunks` chunks from number `first` on; of each chunk `shares`
+    shares go either way in turn."""
+    of_page = page_bytes // (2 if element == "bfloat16" else 4)
+    padded = [in_pages(one, of_page) for one in line]
+    pages = len(padded[0])
+    in_chunk = -(-pages // chunks)
+    forward = [share % 2 == 0 for share in range(shares) for _ in range(in_chunk * share // shares, in_chunk * (share + 1) // shares)]
+    with np.errstate(over="ignore"):
+        sums = [page_total(element, [one[page] for one in padded], first + page // in_chunk, forward[page % in_chunk], closed, small) for page in range(pages)]
+    return np.concatenate(sums)[:line[0].size]
+
+
+def in_pages(values, of_page):
+    """Numbers as pages of `of_page`; zeros fill up the last one."""
+    return np.pad(values, (0, -values.size % of_page)).reshape(-1, of_page)
+
+
+def numbers(element, shape, seed):
+    """Random ones; bfloat16 as Float32."""
+    generator = np.random.default_rng(seed)
+    if element == "int32":
+        return generator.integers(-(1 << 31), 1 << 31, shape, np.int32)
+    values = generator.standard_normal(shape, np.float32)
+    return values if element == "float32" else (values.view(np.uint32) & 0xFFFF0000).view(np.float32)
+
+
+def to_bytes(element, values):
+    return values if element != "bfloat16" else (values.view(np.uint32) >> 16).astype(np.uint16)
+
+
+def check_sums(chips, element, links, count, axis):
+    """reduce_scatter and all_reduce of parts of `count` numbers, as many parts as the lines along the axis have chips."""
+    length, closed = chips.shape[axis], chips.closed[axis]
+    values = numbers(element, (*chips.shape, length, count), count)
+    buffer = chips.allocate(to_bytes(element, values[0, 0, 0]).nbytes, length)
+    for chip, one in enumerate(values.reshape(len(chips), -1)):
+        buffer.write(chip, to_bytes(element, one))
+    scattered = chips.reduce_scatter(buffer, element, axis)
+    assert chips.all_reduce(buffer, element, axis, buffer) is buffer
+    page_bytes = buffer.page_bytes
+    of_page = page_bytes // (2 if element == "bfloat16" else 4)
+    for row, line in enumerate(values.swapaxes(0, 1) if axis == 0 else values):
+        # Parts are whole pages.
+        padded = [np.concatenate([in_pages(part, of_page) for part in one]).ravel() for one in line]
+        everywhere = line_total(element, padded, length, 2 * links, closed, page_bytes, small=padded[0].size * page_bytes // of_page < 65536)
+        everywhere = everywhere.reshape(length, -1)[:, :count]
+        for at in range(length):
+            chip = row * length + at if axis == 1 else at * chips.shape[1] + row
+            here = line_total(element, [one[at] for one in line], 1, 2 * links, closed, page_bytes, first=at)
+            assert scattered.read(chip).tobytes() == to_bytes(element, here).tobytes(), (element, axis, count, chip)
+            assert buffer.read(chip).tobytes() == to_bytes(element, everywhere).tobytes(), (element, axis, count, chip)
+
+
+DEVICES = pytest.mark.parametrize("device, shape, closed, links", [
+    ("sim:cluster=1x2", (1, 2), (False, False), 2),
+    ("sim:cluster=1x4", (1, 4), (False, True), 2),
+    ("sim:cluster=1x3,hazards=on,seed=5", (3, 1), (True, False), 2),
+    ("sim:cluster=1x4,wrap=none,hazards=on,seed=6", (1, 4), (False, False), 2),
+    ("sim:cluster=2x3,links=1", (2, 3), (False, True), 1),
+    ("sim:cluster=1x3,wrap=none,remote=0+2", (1, 3), (False, False), 1),  # over the links that the daemon has left
 ])
-def test_a_gathering_gives_every_chip_the_parts_of_its_line(device, shape, closed):
+
+
+@DEVICES
+def test_a_gathering_gives_every_chip_the_parts_of_its_line(device, shape, closed, links):
     with chips_of(device, shape) as chips:
         assert chips.closed == closed
         for size in SIZES:
@@ -71,6 +155,13 @@ def test_a_gathering_gives_every_chip_the_parts_of_its_line(device, shape, close
                 if shape[axis] > 1:
                     assert 0 < chips.clocks() < 10_000_000
             assert np.array_equal(contents(buffer, chips), values)
+
+
+@DEVICES
+def test_sums_are_numpys_in_the_order_of_the_line(device, shape, closed, links):
+    with chips_of(device, shape) as chips:
+        for element, count, axis in itertools.product(("int32", "float32", "bfloat16"), (2, 5_000, 50_002), (0, 1)):
+            check_sums(chips, element, links, count, axis)
 
 
 @pytest.mark.parametrize("variable, ports, shape, closed", [
@@ -135,7 +226,12 @@ def test_meshes_and_buffers_that_do_not_fit_are_refused():
                 with refused("into", "another mesh"):
                     other.all_gather(other.allocate(100), 0, part)
             for call, field, text in ((lambda: chips.all_gather(part, 2), "axis", "0 or 1"),
-                                      (lambda: chips.all_gather(part, 1, part), "to", "takes 2 parts"),
+                                      (lambda: chips.all_gather(part, 1, part), "to", "`to` has 2 times the parts"),
+                                      (lambda: chips.reduce_scatter(whole, "int32", 1, whole), "to", "`from` has 2 times the parts"),
+                                      (lambda: chips.reduce_scatter(part, "int32", 1), "buffer", "1 parts are not the same for each of 2"),
+                                      (lambda: chips.all_reduce(part, "int32", 1, whole), "to", "`to` has 1 times the parts"),
+                                      (lambda: chips.all_reduce(part, "float64", 1), "element", "int32, float32 and bfloat16"),
+                                      (lambda: chips.all_reduce(chips.allocate(102), "int32", 1), "from", "whole elements of 4 bytes"),
                                       (lambda: chips.all_gather(part, 0, part), "to", "the same buffer"),
                                       (lambda: chips.all_gather(part, 1, chips.allocate(101, 2)), "to", "101"),
                                       (lambda: part.write(2, b"x" * 100), "chip", "no chip of this mesh"),

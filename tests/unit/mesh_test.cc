@@ -1,11 +1,11 @@
-// Where a mesh is placed on devices, which links it takes, and which chunks its chips pass on.
+// Where a mesh is placed on devices, which links it takes, and which chunks its chips send, add and pass on.
 #include "ttfd/mesh/mesh.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
+#include <array>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -161,8 +161,9 @@ TEST(MeshConnections, TakeEachChannelAndEachEndOnce) {
       const uint32_t in_column = rows == 1 ? 0 : rows - (wrap && rows > 2 ? 0 : 1);
       const auto found = ConnectionsOf(*placement, devices);
       ASSERT_TRUE(found.ok());
-      const std::vector<client::LinkConnection>& connections = *found;
-      EXPECT_EQ(connections.size(), rows * in_row + columns * in_column);
+      const std::vector<client::LinkConnection>& connections = found->all;
+      EXPECT_EQ(connections.size(), 2 * (rows * in_row + columns * in_column));
+      EXPECT_EQ(found->links, (std::array{rows > 1 ? 2u : 0, columns > 1 ? 2u : 0}));
       std::set<std::pair<uint32_t, uint32_t>> channels;
       std::set<std::tuple<uint32_t, uint32_t, uint32_t>> ends;
       for (const client::LinkConnection& connection : connections) {
@@ -188,97 +189,196 @@ TEST(MeshConnections, NeedALinkBetweenNeighbours) {
   EXPECT_EQ(ConnectionsOf(wrong, devices).status().code(), client::Code::kFailedPrecondition);
 }
 
-// The chunks that a chip has in its gathered buffer.
-struct ModelChip {
-  std::set<uint32_t> has;
+TEST(MeshConnections, AreAsManyForEachPairOfNeighbours) {
+  std::vector<DeviceInfo> devices = Grid(1, 3, false);
+  devices[2].neighbours.pop_back();  // the second link between 1 and 2
+  devices[1].neighbours.pop_back();
+  const Placement placement{.shape = {1, 3}, .devices = {0, 1, 2}};
+  const auto found = ConnectionsOf(placement, devices);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->links, (std::array{0u, 1u}));
+  EXPECT_EQ(found->all.size(), 2u);
+}
+
+// A chunk on its way: the chips whose numbers are in it, in the order of addition.
+struct Message {
+  uint32_t chunk;
+  std::vector<uint32_t> chips;
 };
 
-// Runs one launch on all chips of a line. False: something does not fit.
-bool RunPass(std::vector<ModelChip>& chips, const std::vector<Pass>& passes, bool closed) {
-  const auto length = static_cast<uint32_t>(chips.size());
-  // Chip and end that an end is connected to.
-  const auto peer = [&](uint32_t chip,
-                        uint32_t end) -> std::optional<std::pair<uint32_t, uint32_t>> {
-    const uint32_t to = end == kEndToNext ? (chip + 1) % length : (chip + length - 1) % length;
-    const bool wraps = end == kEndToNext ? to == 0 : chip == 0;
-    if (wraps && !closed) return std::nullopt;
-    return std::pair(to, end == kEndToNext ? kEndToLast : kEndToNext);
-  };
-  std::vector<uint32_t> sent(length), taken(length);
-  std::vector<std::vector<uint32_t>> received(length);
+// Runs one lane of a launch on all chips of a line. Returns what each chip receives, in order.
+std::vector<std::vector<Message>> RunLane(const std::vector<Pass>& passes, uint32_t lane,
+                                          bool closed, bool adds) {
+  const auto length = static_cast<uint32_t>(passes.size());
+  std::vector<std::vector<Message>> received(length);
+  std::vector<uint32_t> sent(length);
   for (bool moved = true; moved;) {
     moved = false;
     for (uint32_t chip = 0; chip < length; ++chip) {
-      const RingWords& sender = passes[chip].sender;
-      // The own chunk is there from the start; the others once received.
-      if (sent[chip] == sender.chunks || sent[chip] > received[chip].size()) continue;
-      const uint32_t chunk = (sender.first + sent[chip] * sender.step) % sender.all;
-      if (chunk != (sent[chip] == 0 ? chip : received[chip][sent[chip] - 1])) return false;
-      const auto to = peer(chip, sender.end);
-      if (!to || passes[to->first].receiver.end != to->second) return false;
-      const RingWords& receiver = passes[to->first].receiver;
-      if (taken[to->first] == receiver.chunks) return false;
-      if (chunk != (receiver.first + taken[to->first] * receiver.step) % receiver.all) return false;
-      ++taken[to->first];
-      received[to->first].push_back(chunk);
-      if (!chips[to->first].has.insert(chunk).second) return false;
+      const RingWords& words = passes[chip][lane];
+      if (sent[chip] == words.own_chunks + words.forwarded) continue;
+      Message message;
+      if (sent[chip] < words.own_chunks) {
+        message = {(words.own_first + sent[chip] * words.step) % words.all, {chip}};
+      } else {
+        const uint32_t index = sent[chip] - words.own_chunks;
+        if (index == received[chip].size()) continue;
+        message = received[chip][index];
+        if (adds) message.chips.push_back(chip);
+      }
+      const bool to_next = words.out_end == kEndToNext;
+      const uint32_t to = (chip + (to_next ? 1 : length - 1)) % length;
+      EXPECT_TRUE(closed || (to_next ? to != 0 : chip != 0)) << "no link";
+      const RingWords& there = passes[to][lane];
+      EXPECT_EQ(there.in_end, to_next ? kEndToLast : kEndToNext);
+      EXPECT_EQ((there.received_first + received[to].size() * there.step) % there.all,
+                message.chunk);
+      received[to].push_back(message);
       ++sent[chip];
-      if (sent[chip] == 1) chips[chip].has.insert(chip);  // its own place in the gathered buffer
       moved = true;
     }
   }
   for (uint32_t chip = 0; chip < length; ++chip) {
-    if (sent[chip] != passes[chip].sender.chunks || taken[chip] != passes[chip].receiver.chunks)
-      return false;
+    EXPECT_EQ(sent[chip], passes[chip][lane].own_chunks + passes[chip][lane].forwarded);
+    EXPECT_EQ(received[chip].size(), passes[chip][lane].received);
   }
-  return true;
+  return received;
 }
 
-TEST(GatherPasses, BringEveryChunkToEveryChipOnce) {
+// Calls `check(length, closed)` for lines of 2 to 32 chips.
+template <typename Check>
+void ForEachLine(const Check& check) {
   for (uint32_t length = 2; length <= 32; ++length) {
     for (const bool closed : {false, true}) {
       if (closed && length == 2) continue;
       SCOPED_TRACE(testing::Message() << length << (closed ? " closed" : " open"));
-      std::vector<std::vector<Pass>> by_chip;
-      for (uint32_t chip = 0; chip < length; ++chip) {
-        by_chip.push_back(GatherPasses(length, closed, chip));
-      }
-      const size_t launches = by_chip.front().size();
-      EXPECT_EQ(launches, closed || length == 2 ? 1 : 2);
-      std::vector<ModelChip> chips(length);
-      std::set<uint32_t> stamps;
-      for (size_t launch = 0; launch < launches; ++launch) {
-        std::vector<Pass> passes;
-        for (const auto& of_chip : by_chip) passes.push_back(of_chip.at(launch));
-        EXPECT_TRUE(stamps.insert(passes.front().sender.stamp_page).second);
-        EXPECT_TRUE(stamps.insert(passes.front().receiver.stamp_page).second);
-        ASSERT_TRUE(RunPass(chips, passes, closed));
-      }
-      for (const ModelChip& chip : chips) EXPECT_EQ(chip.has.size(), length);
+      check(length, closed);
     }
   }
 }
 
-TEST(SetChunk, FitsSegmentsAndCutsShortChunksInTwo) {
+TEST(GatherPass, BringsEveryChunkToEveryChipOnce) {
+  ForEachLine([](uint32_t length, bool closed) {
+    std::vector<Pass> passes;
+    for (uint32_t chip = 0; chip < length; ++chip) {
+      passes.push_back(GatherPass(length, closed, chip));
+    }
+    std::vector<std::vector<uint32_t>> chunks(length);
+    for (const uint32_t lane : {0u, 1u}) {
+      const auto received = RunLane(passes, lane, closed, /*adds=*/false);
+      for (uint32_t chip = 0; chip < length; ++chip) {
+        const RingWords& words = passes[chip][lane];
+        if (words.copies_own) chunks[chip].push_back(words.own_first);
+        for (const Message& message : received[chip]) {
+          EXPECT_EQ(message.chips, std::vector{message.chunk});
+          chunks[chip].push_back(message.chunk);
+        }
+        if (!closed) continue;  // either lane brings half of each
+        EXPECT_EQ(std::set(chunks[chip].begin(), chunks[chip].end()).size(), length);
+        EXPECT_EQ(chunks[chip].size(), length);
+        chunks[chip].clear();
+      }
+    }
+    for (uint32_t chip = 0; chip < length && !closed; ++chip) {
+      EXPECT_EQ(std::set(chunks[chip].begin(), chunks[chip].end()).size(), length);
+      EXPECT_EQ(chunks[chip].size(), length);
+    }
+  });
+}
+
+// The chips from `first` to `last`, in this order, round the ring.
+std::vector<uint32_t> Chips(uint32_t first, uint32_t last, uint32_t step, uint32_t length) {
+  std::vector<uint32_t> chips = {first};
+  while (chips.back() != last) chips.push_back((chips.back() + step) % length);
+  return chips;
+}
+
+TEST(ReducePass, AddsEveryChipOnceInAnOrderThatFollowsFromTheLine) {
+  ForEachLine([](uint32_t length, bool closed) {
+    std::vector<Pass> passes;
+    for (uint32_t chip = 0; chip < length; ++chip) {
+      passes.push_back(ReducePass(length, closed, chip));
+    }
+    // The last message that a chip receives of its own chunk, with what is there already.
+    std::vector<std::vector<uint32_t>> results(length);
+    for (const uint32_t lane : {0u, 1u}) {
+      const auto received = RunLane(passes, lane, closed, /*adds=*/true);
+      for (uint32_t chip = 0; chip < length; ++chip) {
+        const RingWords& words = passes[chip][lane];
+        if (received[chip].empty()) continue;
+        ASSERT_EQ(words.forwarded + 1, words.received);
+        EXPECT_EQ(received[chip].back().chunk, chip);
+        std::vector<uint32_t> sum = received[chip].back().chips;
+        if (closed) {  // round the ring to here
+          sum.push_back(chip);
+          EXPECT_EQ(sum, lane == 0 ? Chips((chip + 1) % length, chip, 1, length)
+                                   : Chips((chip + length - 1) % length, chip, length - 1, length));
+        } else if (lane == 0 || !words.accumulates) {
+          sum.push_back(chip);
+          results[chip] = sum;
+          EXPECT_EQ(words.accumulated, lane == 0 && length > 2 ? passes[chip][1].accumulates : 0);
+        } else {  // from the start to here, and the rest from the end
+          EXPECT_EQ(results[chip], Chips(0, chip, 1, length));
+          EXPECT_EQ(sum, Chips(length - 1, chip + 1, length - 1, length));
+          results[chip].insert(results[chip].end(), sum.begin(), sum.end());
+        }
+      }
+    }
+    for (uint32_t chip = 0; chip < length && !closed; ++chip) {
+      EXPECT_EQ(std::set(results[chip].begin(), results[chip].end()).size(), length);
+      EXPECT_EQ(results[chip].size(), length);
+    }
+  });
+}
+
+TEST(SetChunks, FitsSegmentsAndCutsShortChunksInTwo) {
   struct Case {
-    uint32_t pages, page_bytes, segment_extents;
+    RingSum sum;
+    uint32_t pages, page_bytes, slices, slice_extents;
   };
-  for (const Case& c : {Case{1, 64, 1},
-                        {2, 64, 1},
-                        {3, 64, 2},
-                        {1000, 1, 500},
-                        {4096, 1, 512},
-                        {64, 2048, 16},
-                        {8, 32768, 1},
-                        {1, 32832, 1},
-                        {3, 100'000, 1},
-                        {5, 20'000, 1},
-                        {20, 10'000, 3}}) {
+  constexpr RingSum kNone = RingSum::kNone, kInt32 = RingSum::kInt32;
+  for (const Case& c : {Case{kNone, 1, 64, 1, 1},
+                        {kNone, 3, 64, 1, 2},
+                        {kNone, 4096, 1, 1, 512},
+                        {kNone, 64, 2048, 1, 16},
+                        {kNone, 8, 32768, 1, 1},
+                        {kNone, 1, 32832, 1, 1},
+                        {kNone, 20, 10'000, 1, 3},
+                        {kInt32, 1, 64, 1, 1},
+                        {kInt32, 3, 64, 1, 2},
+                        {kInt32, 1000, 64, 8, 64},
+                        {kInt32, 4, 2048, 1, 2},
+                        {kInt32, 2, 8192, 2, 1},
+                        {kInt32, 8, 32768, 8, 1},
+                        {kInt32, 5, 20'000, 8, 1}}) {
+    SCOPED_TRACE(testing::Message() << c.pages << " pages of " << c.page_bytes);
     RingWords words = {};
-    SetChunk(words, c.pages, c.page_bytes);
-    EXPECT_EQ(words.segment_extents, c.segment_extents) << c.pages << " pages of " << c.page_bytes;
-    const uint32_t extent = std::min(c.page_bytes, kRingSegmentBytes);
-    EXPECT_LE(words.segment_extents * ((extent + 63) / 64 * 64), kRingSegmentBytes);
+    words.sum = c.sum;
+    words.received = 3;
+    SetChunks(words, {c.pages, 4 * c.pages, c.page_bytes}, 0, 1);
+    EXPECT_EQ(words.slices, c.slices);
+    EXPECT_EQ(words.slice_extents, c.slice_extents);
+    EXPECT_LE(words.slices * words.slice_bytes, kRingSegmentBytes);
+    const uint32_t extent = std::min(c.page_bytes, words.slice_bytes);
+    EXPECT_LE(words.slice_extents * ((extent + 63) / 64 * 64), words.slice_bytes);
+    const uint32_t extents = c.pages * ((c.page_bytes + extent - 1) / extent);
+    const uint32_t in_segment = words.slices * words.slice_extents;
+    EXPECT_EQ(words.sums, c.sum == kNone ? 0 : 3 * ((extents + in_segment - 1) / in_segment));
+  }
+}
+
+TEST(SetChunks, GivesEachPageToOneShare) {
+  for (const uint32_t shares : {1u, 2u, 4u}) {
+    for (uint32_t pages = 0; pages < 10; ++pages) {
+      uint32_t next = 0;
+      for (uint32_t share = 0; share < shares; ++share) {
+        RingWords words = {};
+        SetChunks(words, {pages, pages, 64}, share, shares);
+        EXPECT_EQ(words.lane_page, next);
+        next += words.lane_pages;
+      }
+      EXPECT_EQ(next, pages);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include "client/mesh/src/chip.h"
 #include "client/mesh/src/error.h"
 #include "client/mesh/src/mesh_buffer.h"
+#include "client/mesh/src/operation.h"
 #include "client/mesh/src/ring.h"
 #include "ttfd/admin.h"
 
@@ -26,9 +27,6 @@ using client::Session;
 // Looks at a chip, while its operation is waited for.
 constexpr std::chrono::milliseconds kLook{20}, kNoWait{0};
 constexpr uint32_t kMostConnections = 16;  // of one command
-
-// One chip's part in an operation, in order.
-using Launches = std::vector<LaunchRequest>;
 
 // The error of a chip's session, with the chip in its message.
 Status OfChip(uint32_t chip, const Status& status) {
@@ -51,15 +49,16 @@ Status Look(client::Queue queue, std::chrono::milliseconds wait) {
   return status.reason() == "CAUSED_BY" ? queue.error() : status;
 }
 
-// The words of a kernel, with buffers in place of its addresses.
-void SetWords(LaunchRequest& launch, uint32_t kernel, const RingWords& words, const Buffer& own,
-              const Buffer& gathered, const Buffer& stamps) {
-  std::vector<uint32_t> common(sizeof(words) / sizeof(uint32_t));
-  std::memcpy(common.data(), &words, sizeof(words));
-  launch.Common(kernel, std::move(common));
-  launch.Address(kernel, offsetof(RingWords, own) / sizeof(uint32_t), own);
-  launch.Address(kernel, offsetof(RingWords, gathered) / sizeof(uint32_t), gathered);
-  launch.Address(kernel, offsetof(RingWords, stamps) / sizeof(uint32_t), stamps);
+RingSum SumOf(Element element) {
+  switch (element) {
+    case Element::kInt32:
+      return RingSum::kInt32;
+    case Element::kFloat32:
+      return RingSum::kFloat32;
+    case Element::kBFloat16:
+      break;
+  }
+  return RingSum::kBFloat16;
 }
 
 // Whether `sessions` are those of the placement's chips.
@@ -91,13 +90,13 @@ class Mesh::State {
   State(std::vector<std::shared_ptr<Session>> sessions, Placement placement,
         std::chrono::milliseconds timeout)
       : placement_(std::move(placement)), timeout_(timeout) {
-    for (auto& session : sessions) chips_.push_back({.session = std::move(session)});
+    for (auto& session : sessions) chips_.emplace_back(std::move(session));
   }
 
   Status Connect();
-  Status EnqueueGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
+  Status Enqueue(const Operation& operation);
   Status Finish(std::chrono::milliseconds timeout);
-  Result<uint64_t> Clocks();
+  Result<std::vector<ClockSpan>> Clocks();
 
   std::chrono::milliseconds timeout() const { return timeout_; }
   const Placement& placement() const { return placement_; }
@@ -112,82 +111,38 @@ class Mesh::State {
   }
 
  private:
-  Status CheckGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) const;
-  Launches LaunchesOf(const Line& line, uint32_t index, uint32_t axis, const MeshBuffer& from,
-                      const MeshBuffer& to) const;
+  // Looks whether a chip can begin an operation, and makes the programs that it needs there.
+  Status Prepare(uint32_t number, const Operation& operation);
   // Enqueues the part of one chip of a line.
-  Status EnqueuePart(const Line& line, uint32_t index, uint32_t axis, const MeshBuffer& from,
-                     const MeshBuffer& to);
+  Status EnqueuePart(const Operation& operation, const Line& line, uint32_t index);
   // An operation has failed on some chips, and others may still wait for them: nothing is begun any more.
   void Break(const Status& why);
 
   const Placement placement_;
   const std::chrono::milliseconds timeout_;  // of Finish
   std::vector<Chip> chips_;
-  uint32_t stamps_ = 0;  // that the last operation writes
-  Status broken_;        // what operations return once one has failed
+  std::array<uint32_t, 2> links_ = {};  // between neighbours, by axis
+  uint32_t axis_ = 0;                   // of the last operation over links
+  uint32_t launches_ = 0;               // of it
+  Status broken_;                       // what operations return once one has failed
 };
 
 Status Mesh::State::Connect() {
-  if (length(0) > 1 || length(1) > 1) {
-    const Result<std::vector<client::LinkConnection>> found =
-        ConnectionsOf(placement_, chips_.front().session->devices());
-    if (!found.ok()) return found.status();
-    const std::vector<client::LinkConnection>& all = *found;
-    for (size_t i = 0; i < all.size(); i += kMostConnections) {
-      const auto some =
-          std::span(all).subspan(i, std::min<size_t>(kMostConnections, all.size() - i));
-      Status status = chips_.front().session->queue().ConnectLinks(some);
-      if (!status.ok()) return status;
-    }
+  client::Session& first = chips_.front().session();
+  const Result<Connections> found = ConnectionsOf(placement_, first.devices());
+  if (!found.ok()) return found.status();
+  links_ = found->links;
+  const std::vector<client::LinkConnection>& all = found->all;
+  for (size_t i = 0; i < all.size(); i += kMostConnections) {
+    Status status = first.queue().ConnectLinks(
+        std::span(all).subspan(i, std::min<size_t>(kMostConnections, all.size() - i)));
+    if (!status.ok()) return status;
   }
   for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
-    Status status = OfChip(chip, Prepare(chips_[chip], {length(0) > 1, length(1) > 1}));
+    Status status = OfChip(chip, chips_[chip].AllocateStamps());
     if (!status.ok()) return status;
   }
   return {};
-}
-
-Status Mesh::State::CheckGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) const {
-  if (axis > 1) return Invalid("axis", fmt::format("{} is no axis of a mesh: 0 or 1", axis));
-  for (const auto& [buffer, name] : {std::pair(&from, "from"), std::pair(&to, "to")}) {
-    Status status = CheckBuffer(*buffer, chips_.size(), name);
-    if (!status.ok()) return status;
-  }
-  if (to.parts != uint64_t{from.parts} * length(axis) || to.part_bytes != from.part_bytes ||
-      to.page_bytes() != from.page_bytes()) {
-    return Invalid(
-        "to",
-        fmt::format(
-            "{} parts of {} bytes in pages of {}; gathering {} parts of {} bytes in pages of {} "
-            "from {} chips along axis {} takes {} parts like these",
-            to.parts, to.part_bytes, to.page_bytes(), from.parts, from.part_bytes,
-            from.page_bytes(), length(axis), axis, uint64_t{from.parts} * length(axis)));
-  }
-  for (size_t chip = 0; chip < chips_.size(); ++chip) {
-    if (from.buffers[chip].handle() == to.buffers[chip].handle()) {
-      return Invalid("to", fmt::format("chip {} has the same buffer in both", chip));
-    }
-  }
-  return {};
-}
-
-Launches Mesh::State::LaunchesOf(const Line& line, uint32_t index, uint32_t axis,
-                                 const MeshBuffer& from, const MeshBuffer& to) const {
-  const uint32_t chip = line.chips[index];
-  const RingProgram& program = chips_[chip].programs[axis];
-  Launches launches;
-  for (Pass& pass : GatherPasses(static_cast<uint32_t>(line.chips.size()), line.closed, index)) {
-    LaunchRequest launch(program.program);
-    for (const auto& [kernel, words] :
-         {std::pair(program.sender, &pass.sender), std::pair(program.receiver, &pass.receiver)}) {
-      SetChunk(*words, static_cast<uint32_t>(from.padded_bytes() / from.page_bytes()),
-               from.page_bytes());
-      SetWords(launch, kernel, *words, from.buffers[chip], to.buffers[chip], chips_[chip].stamps);
-    }
-    launches.push_back(std::move(launch));
-  }
-  return launches;
 }
 
 void Mesh::State::Break(const Status& why) {
@@ -200,16 +155,33 @@ void Mesh::State::Break(const Status& why) {
   broken_ = Status(std::move(error));
 }
 
-Status Mesh::State::EnqueuePart(const Line& line, uint32_t index, uint32_t axis,
-                                const MeshBuffer& from, const MeshBuffer& to) {
-  const uint32_t chip = line.chips[index];
-  client::Queue queue = chips_[chip].session->queue();
-  if (line.chips.size() == 1) {
-    return queue.EnqueueCopy(from.buffers[chip], 0, to.buffers[chip], 0, from.padded_bytes())
-        .status();
+Status Mesh::State::Prepare(uint32_t number, const Operation& operation) {
+  Chip& chip = chips_[number];
+  client::Queue queue = chip.session().queue();
+  Status status = queue.error();
+  if (status.ok()) status = queue.EnqueueBarrier().status();
+  const uint32_t links = links_[operation.axis];
+  if (links == 0) return status;
+  for (const LaunchKind kind : LaunchKindsOf(operation)) {
+    if (status.ok()) status = chip.MakeProgram(kind, operation.axis, links, operation.sum);
+    if (!status.ok() || kind != LaunchKind::kFold) continue;
+    status = chip.AllocateGathered(std::max(length(0), length(1)));
   }
-  const Launches launches = LaunchesOf(line, index, axis, from, to);
-  stamps_ = static_cast<uint32_t>(2 * launches.size());
+  return status;
+}
+
+Status Mesh::State::EnqueuePart(const Operation& operation, const Line& line, uint32_t index) {
+  const uint32_t chip = line.chips[index];
+  client::Queue queue = chips_[chip].session().queue();
+  if (line.chips.size() == 1) {
+    const Buffer& from = operation.from.buffers[chip];
+    const Buffer& to = operation.to.buffers[chip];
+    if (from.handle() == to.handle()) return {};
+    return queue.EnqueueCopy(from, 0, to, 0, operation.from.padded_bytes()).status();
+  }
+  const std::vector<LaunchRequest> launches = LaunchesOf(operation, line, index, chips_[chip]);
+  axis_ = operation.axis;
+  launches_ = static_cast<uint32_t>(launches.size());
   for (const LaunchRequest& launch : launches) {
     Status status = queue.EnqueueLaunch(launch).status();
     if (!status.ok()) return status;
@@ -217,21 +189,22 @@ Status Mesh::State::EnqueuePart(const Line& line, uint32_t index, uint32_t axis,
   return queue.Flush();  // its neighbours wait for it
 }
 
-Status Mesh::State::EnqueueGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) {
+Status Mesh::State::Enqueue(const Operation& operation) {
   if (!broken_.ok()) return broken_;
-  Status status = CheckGather(from, to, axis);
+  if (operation.axis > 1) {
+    return Invalid("axis", fmt::format("{} is no axis of a mesh: 0 or 1", operation.axis));
+  }
+  Status status = Check(operation, length(operation.axis), chips_.size());
   if (!status.ok()) return status;
   // A chip whose session has ended, or whose queue has failed, is found before the first launch, which would wait for
   // it.
   for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
-    client::Queue queue = chips_[chip].session->queue();
-    status = queue.error();
-    if (status.ok()) status = queue.EnqueueBarrier().status();
-    if (!status.ok()) return OfChip(chip, status);
+    status = OfChip(chip, Prepare(chip, operation));
+    if (!status.ok()) return status;
   }
-  for (const Line& line : LinesAlong(placement_, axis)) {
+  for (const Line& line : LinesAlong(placement_, operation.axis)) {
     for (uint32_t index = 0; index < line.chips.size(); ++index) {
-      status = OfChip(line.chips[index], EnqueuePart(line, index, axis, from, to));
+      status = OfChip(line.chips[index], EnqueuePart(operation, line, index));
       if (status.ok()) continue;
       Break(status);
       return status;
@@ -250,7 +223,7 @@ Status Mesh::State::Finish(std::chrono::milliseconds timeout) {
     for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
       late = std::chrono::steady_clock::now() >= deadline;
       const Status status =
-          OfChip(chip, Look(chips_[chip].session->queue(), late ? kNoWait : kLook));
+          OfChip(chip, Look(chips_[chip].session().queue(), late ? kNoWait : kLook));
       if (Weight(status) > Weight(worst)) worst = status;
     }
   } while (worst.reason() == "WAIT" && !late);
@@ -258,22 +231,14 @@ Status Mesh::State::Finish(std::chrono::milliseconds timeout) {
   return worst;
 }
 
-Result<uint64_t> Mesh::State::Clocks() {
-  uint64_t most = 0;
-  for (uint32_t chip = 0; stamps_ != 0 && chip < chips_.size(); ++chip) {
-    std::vector<std::byte> bytes(size_t{stamps_} * kRingStampBytes);
-    const Status status = chips_[chip].session->queue().Read(chips_[chip].stamps, 0, bytes);
-    if (!status.ok()) return OfChip(chip, status);
-    uint64_t begin = UINT64_MAX, end = 0;
-    for (uint32_t i = 0; i < stamps_; ++i) {
-      RingStamp stamp;
-      std::memcpy(&stamp, bytes.data() + size_t{i} * kRingStampBytes, sizeof(stamp));
-      begin = std::min(begin, stamp.begin);
-      end = std::max(end, stamp.end);
-    }
-    most = std::max(most, end - begin);
+Result<std::vector<ClockSpan>> Mesh::State::Clocks() {
+  std::vector<ClockSpan> spans;
+  for (uint32_t chip = 0; launches_ != 0 && chip < chips_.size(); ++chip) {
+    Result<ClockSpan> span = chips_[chip].ReadStamps(links_[axis_], launches_);
+    if (!span.ok()) return OfChip(chip, span.status());
+    spans.push_back(*span);
   }
-  return most;
+  return spans;
 }
 
 Mesh::Mesh(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -321,7 +286,7 @@ Result<Mesh> Mesh::Create(std::vector<std::shared_ptr<Session>> sessions, Placem
 const Placement& Mesh::placement() const { return state_->placement(); }
 uint32_t Mesh::chips() const { return static_cast<uint32_t>(state_->chips().size()); }
 uint32_t Mesh::length(uint32_t axis) const { return state_->length(axis); }
-Session& Mesh::session(uint32_t chip) { return *state_->chips()[chip].session; }
+Session& Mesh::session(uint32_t chip) { return state_->chips()[chip].session(); }
 
 Result<MeshBuffer> Mesh::Allocate(uint64_t part_bytes, uint32_t parts) {
   Status status = CheckSize(part_bytes, parts, "parts");
@@ -364,13 +329,32 @@ Status Mesh::AllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t ax
   const Status status = EnqueueAllGather(from, to, axis);
   return status.ok() ? Finish() : status;
 }
-
 Status Mesh::EnqueueAllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis) {
-  return state_->EnqueueGather(from, to, axis);
+  return state_->Enqueue({Collective::kAllGather, RingSum::kNone, from, to, axis});
+}
+
+Status Mesh::ReduceScatter(const MeshBuffer& from, const MeshBuffer& to, Element element,
+                           uint32_t axis) {
+  const Status status = EnqueueReduceScatter(from, to, element, axis);
+  return status.ok() ? Finish() : status;
+}
+Status Mesh::EnqueueReduceScatter(const MeshBuffer& from, const MeshBuffer& to, Element element,
+                                  uint32_t axis) {
+  return state_->Enqueue({Collective::kReduceScatter, SumOf(element), from, to, axis});
+}
+
+Status Mesh::AllReduce(const MeshBuffer& from, const MeshBuffer& to, Element element,
+                       uint32_t axis) {
+  const Status status = EnqueueAllReduce(from, to, element, axis);
+  return status.ok() ? Finish() : status;
+}
+Status Mesh::EnqueueAllReduce(const MeshBuffer& from, const MeshBuffer& to, Element element,
+                              uint32_t axis) {
+  return state_->Enqueue({Collective::kAllReduce, SumOf(element), from, to, axis});
 }
 
 Status Mesh::Finish() { return Finish(state_->timeout()); }
 Status Mesh::Finish(std::chrono::milliseconds timeout) { return state_->Finish(timeout); }
-Result<uint64_t> Mesh::Clocks() { return state_->Clocks(); }
+Result<std::vector<ClockSpan>> Mesh::Clocks() { return state_->Clocks(); }
 
 }  // namespace ttfd::mesh

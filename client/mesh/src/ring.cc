@@ -34,16 +34,33 @@ class Channels {
   std::set<std::pair<uint32_t, uint32_t>> taken_;
 };
 
-// `step` is from a chunk to the next that passes.
-Pass MakePass(uint32_t length, uint32_t index, uint32_t step) {
+// A neighbour further along a line.
+std::vector<std::pair<uint32_t, uint32_t>> NeighboursAlong(const Placement& placement,
+                                                           uint32_t axis) {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  for (const Line& line : LinesAlong(placement, axis)) {
+    for (size_t i = 0; i + (line.closed ? 0 : 1) < line.chips.size(); ++i) {
+      pairs.emplace_back(placement.devices[line.chips[i]],
+                         placement.devices[line.chips[(i + 1) % line.chips.size()]]);
+    }
+  }
+  return pairs;
+}
+
+// Lane 0 goes towards the end of the line, lane 1 towards its start: `step` is from a chunk to the next that passes.
+Pass MakePass(uint32_t length) {
   Pass pass = {};
-  pass.sender.all = pass.receiver.all = length;
-  pass.sender.step = pass.receiver.step = step;
-  pass.sender.first = index;
-  pass.receiver.first = (index + step) % length;
-  pass.sender.stamp_page = 0;
-  pass.receiver.stamp_page = 1;
+  for (RingWords& words : pass) words.all = length;
+  pass[0].out_end = pass[1].in_end = kEndToNext;
+  pass[0].in_end = pass[1].out_end = kEndToLast;
+  pass[0].step = length - 1;
+  pass[1].step = 1 % length;
   return pass;
+}
+
+// Two chips have one link, in both directions: lane 0 of each is all.
+void UseOneLink(RingWords& words, uint32_t index) {
+  words.out_end = words.in_end = index == 0 ? kEndToNext : kEndToLast;
 }
 
 }  // namespace
@@ -62,62 +79,133 @@ std::vector<Line> LinesAlong(const Placement& placement, uint32_t axis) {
   return all;
 }
 
-Result<std::vector<client::LinkConnection>> ConnectionsOf(const Placement& placement,
-                                                          const std::vector<DeviceInfo>& devices) {
+Result<Connections> ConnectionsOf(const Placement& placement,
+                                  const std::vector<DeviceInfo>& devices) {
+  Connections connections;
   Channels channels(devices);
-  std::vector<client::LinkConnection> connections;
   for (const uint32_t axis : {0u, 1u}) {
-    for (const Line& line : LinesAlong(placement, axis)) {
-      for (size_t i = 0; i + (line.closed ? 0 : 1) < line.chips.size(); ++i) {
-        const uint32_t from = placement.devices[line.chips[i]];
-        const uint32_t to = placement.devices[line.chips[(i + 1) % line.chips.size()]];
-        const std::optional<Neighbour> link = channels.Take(from, to);
-        if (!link) {
+    const auto pairs = NeighboursAlong(placement, axis);
+    for (uint32_t link = 0; link < kMostLinks && !pairs.empty(); ++link) {
+      std::vector<client::LinkConnection> more;
+      for (const auto& [from, to] : pairs) {
+        const std::optional<Neighbour> channel = channels.Take(from, to);
+        if (!channel && link == 0) {
           return Status(
               client::Code::kFailedPrecondition,
               fmt::format("no link for kernels is left between devices {} and {}", from, to));
         }
-        connections.push_back({{from, link->channel, WorkerOf(axis), kEndToNext},
-                               {to, link->peer_channel, WorkerOf(axis), kEndToLast}});
+        if (!channel) break;
+        const client::Core worker = LinkWorker(axis, link);
+        more.push_back({{from, channel->channel, worker, kEndToNext},
+                        {to, channel->peer_channel, worker, kEndToLast}});
       }
+      if (more.size() != pairs.size()) break;
+      connections.all.insert(connections.all.end(), more.begin(), more.end());
+      ++connections.links[axis];
     }
   }
   return connections;
 }
 
-std::vector<Pass> GatherPasses(uint32_t length, bool closed, uint32_t index) {
+Pass GatherPass(uint32_t length, bool closed, uint32_t index) {
   const uint32_t last = length - 1;
-  Pass forward = MakePass(length, index, last);
-  forward.sender.end = kEndToNext;
-  forward.receiver.end = kEndToLast;
-  if (closed || length == 2) {
-    forward.sender.chunks = forward.receiver.chunks = last;
-    if (length == 2) {  // one link, in both directions
-      forward.sender.end = forward.receiver.end = index == 0 ? kEndToNext : kEndToLast;
-    }
-    return {forward};
+  Pass pass = MakePass(length);
+  for (RingWords& words : pass) {
+    words.own_first = index;
+    words.received_first = (index + words.step) % length;
   }
-  forward.sender.chunks = index == last ? 0 : index + 1;
-  forward.receiver.chunks = index;
-  Pass back = MakePass(length, index, 1);
-  back.sender.end = kEndToLast;
-  back.receiver.end = kEndToNext;
-  back.sender.chunks = index == 0 ? 0 : length - index;
-  back.receiver.chunks = last - index;
-  back.sender.stamp_page = 2;
-  back.receiver.stamp_page = 3;
-  return {forward, back};
+  auto& [forward, back] = pass;
+  if (closed || length == 2) {
+    for (RingWords* words : {&forward, &back}) {
+      words->own_chunks = words->copies_own = 1;
+      words->received = last;
+      words->forwarded = last - 1;
+      if (length == 2) break;
+    }
+    if (length == 2) UseOneLink(forward, index);
+    return pass;
+  }
+  forward.own_chunks = index != last;
+  forward.received = index;
+  forward.forwarded = index != last ? index : 0;
+  back.own_chunks = index != 0;
+  back.received = last - index;
+  back.forwarded = index != 0 ? last - index : 0;
+  (index != last ? forward : back).copies_own = 1;
+  return pass;
 }
 
-void SetChunk(RingWords& words, uint32_t pages, uint32_t page_bytes) {
-  const uint32_t extent = std::min(page_bytes, kRingSegmentBytes);
+Pass ReducePass(uint32_t length, bool closed, uint32_t index) {
+  const uint32_t last = length - 1;
+  Pass pass = MakePass(length);
+  for (RingWords& words : pass) words.addends = 1;
+  auto& [forward, back] = pass;
+  if (closed || length == 2) {
+    for (RingWords* words : {&forward, &back}) {
+      words->own_chunks = 1;
+      words->own_first = (index + words->step) % length;
+      words->received = last;
+      words->received_first = (words->own_first + words->step) % length;
+      words->forwarded = last - 1;
+      if (length == 2) break;
+    }
+    if (length == 2) UseOneLink(forward, index);
+    return pass;
+  }
+  forward.own_first = forward.received_first = last;
+  if (index == 0) {
+    forward.own_chunks = last;
+  } else {
+    forward.received = length - index;
+    forward.forwarded = last - index;
+  }
+  if (index == last) {
+    back.own_chunks = last;
+  } else {
+    back.received = index + 1;
+    back.forwarded = index;
+    back.accumulates = forward.accumulated = index != 0;
+  }
+  return pass;
+}
+
+Pass FoldPass(uint32_t length) {
+  Pass pass = {};
+  for (RingWords& words : pass) {
+    words.all = length;
+    words.received = 1;  // adders write a result like the last chunk that is received
+    words.addends = length - 1;
+    words.folds = 1;
+  }
+  return pass;
+}
+
+void SetChunks(RingWords& words, const Chunks& chunks, uint32_t share, uint32_t shares) {
+  const auto begin = [&](uint32_t of) {
+    return static_cast<uint32_t>(uint64_t{chunks.pages} * of / shares);
+  };
+  const bool adds = words.sum != RingSum::kNone;
+  words.chunk_pages = chunks.pages;
+  words.all_pages = chunks.all_pages;
+  words.lane_page = begin(share);
+  words.lane_pages = begin(share + 1) - begin(share);
+  words.page_bytes = chunks.page_bytes;
+  words.slice_bytes = adds ? kRingSliceBytes : kRingSegmentBytes;
+  const uint32_t extent = std::min(chunks.page_bytes, words.slice_bytes);
   const uint32_t stride =
       (extent + kRingExtentAlignment - 1) / kRingExtentAlignment * kRingExtentAlignment;
-  const uint64_t extents = uint64_t{pages} * ((page_bytes + uint64_t{extent} - 1) / extent);
-  words.pages = pages;
-  words.page_bytes = page_bytes;
-  words.segment_extents =
-      static_cast<uint32_t>(std::min<uint64_t>(kRingSegmentBytes / stride, (extents + 1) / 2));
+  const uint64_t extents =
+      uint64_t{words.lane_pages} * ((uint64_t{chunks.page_bytes} + extent - 1) / extent);
+  const uint64_t half = std::max<uint64_t>((extents + 1) / 2, 1);
+  words.slice_extents = static_cast<uint32_t>(std::min<uint64_t>(words.slice_bytes / stride, half));
+  words.slices = adds ? static_cast<uint32_t>(std::min<uint64_t>(
+                            (half + words.slice_extents - 1) / words.slice_extents, kRingAdders))
+                      : 1;
+  const uint64_t in_segment = uint64_t{words.slices} * words.slice_extents;
+  const uint64_t segments = (extents + in_segment - 1) / in_segment;
+  if (adds) {
+    words.sums = static_cast<uint32_t>(segments * words.received);
+  }
 }
 
 }  // namespace ttfd::mesh

@@ -84,6 +84,10 @@ void BindBuffers(py::module_& module) {
 
 void BindMeshes(py::module_& module) {
   BindBuffers(module);
+  py::enum_<mesh::Element>(module, "MeshElement")
+      .value("INT32", mesh::Element::kInt32)
+      .value("FLOAT32", mesh::Element::kFloat32)
+      .value("BFLOAT16", mesh::Element::kBFloat16);
   module.def("find_placement", &FindPlacement);
   py::class_<Mesh>(module, "Mesh")
       .def(py::init(&MakeMesh))
@@ -110,6 +114,20 @@ void BindMeshes(py::module_& module) {
              Check(
                  m.Call([&](mesh::Mesh& mesh) { return mesh.EnqueueAllGather(*from, *to, axis); }));
            })
+      .def("enqueue_reduce_scatter",
+           [](Mesh& m, const Buffers& from, const Buffers& to, mesh::Element element,
+              uint32_t axis) {
+             Check(m.Call([&](mesh::Mesh& mesh) {
+               return mesh.EnqueueReduceScatter(*from, *to, element, axis);
+             }));
+           })
+      .def("enqueue_all_reduce",
+           [](Mesh& m, const Buffers& from, const Buffers& to, mesh::Element element,
+              uint32_t axis) {
+             Check(m.Call([&](mesh::Mesh& mesh) {
+               return mesh.EnqueueAllReduce(*from, *to, element, axis);
+             }));
+           })
       // False: not within the time. Python handles signals between calls.
       .def("finish",
            [](Mesh& m, int64_t timeout_ms) {
@@ -120,8 +138,14 @@ void BindMeshes(py::module_& module) {
              Check(status);
              return true;
            })
-      .def("clocks",
-           [](Mesh& m) { return Take(m.Call([](mesh::Mesh& mesh) { return mesh.Clocks(); })); });
+      .def("clocks", [](Mesh& m) {
+        std::vector<std::pair<uint64_t, uint64_t>> spans;
+        for (const mesh::ClockSpan& span :
+             Take(m.Call([](mesh::Mesh& mesh) { return mesh.Clocks(); }))) {
+          spans.emplace_back(span.begin, span.end);
+        }
+        return spans;
+      });
 }
 
 }  // namespace ttfd::python

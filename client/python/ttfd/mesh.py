@@ -9,11 +9,12 @@
             part.write(chip, np.full(1024, chip, np.int32))
         whole = chips.all_gather(part, axis=1)       # every chip has all four parts
         print(whole.read(2, np.int32, (4, 1024)))
+        total = chips.all_reduce(part, "int32", axis=1)  # every chip has their sum
+        print(total.read(0, np.int32))
 
 Chip row * columns + column is in that row and column. Axis 0 joins chips that differ in their row, axis 1 those that differ in
 their column: NumPy's axes of an array of the mesh's shape. Each chip has an ordinary session, `mesh.sessions[chip]`, for
-programs of your own; workers (0, 0) and (1, 0) run the operations of the two axes, and link ends 0 and 1 of theirs are
-the mesh's. docs/meshes.md is the guide.
+programs of your own. docs/meshes.md is the guide, and says which workers and link ends operations use.
 """
 
 from __future__ import annotations
@@ -64,6 +65,13 @@ def connect(shape: tuple[int, int], address: str | os.PathLike[str] | None = Non
         mesh = Mesh(sessions, (rows, columns), places, options.get("call_timeout", 60.0))
         opened.pop_all()
         return mesh
+
+
+def _element(element: npt.DTypeLike) -> _native.MeshElement:
+    name = element if isinstance(element, str) else np.dtype(element).name
+    if name not in ("int32", "float32", "bfloat16"):
+        check.refuse_value(element, "element", "one of int32, float32 and bfloat16")
+    return _native.MeshElement.__members__[name.upper()]
 
 
 class Mesh:
@@ -117,6 +125,45 @@ class Mesh:
         self._native.enqueue_all_gather(given, self._own(to, "into"), number)
         return to
 
+    def reduce_scatter(self, buffer: MeshBuffer, element: npt.DTypeLike, axis: int, into: MeshBuffer | None = None) -> MeshBuffer:
+        """Gives chip i of each line along `axis` the sum, over the chips of the line, of those parts that belong to it: the i-th of as many
+        equal runs of parts as the line has chips. Returns `into`, or a new buffer.
+
+        element: what the bytes are, "int32", "float32" or "bfloat16", or the type of NumPy. Sums repeat bit for bit; those of int32
+        are modulo 2^32, denormals of float32 count as 0, and each addition of bfloat16 rounds.
+        """
+        to = self.enqueue_reduce_scatter(buffer, element, axis, into)
+        self.finish()
+        return to
+
+    def enqueue_reduce_scatter(self, buffer: MeshBuffer, element: npt.DTypeLike, axis: int, into: MeshBuffer | None = None) -> MeshBuffer:
+        """The same without waiting, behind what is enqueued on the queues of the sessions."""
+        number = check.integer(axis, "axis")
+        given = self._own(buffer, "buffer")
+        to = into
+        if to is None:
+            chips = self.shape[number] if number < 2 else 1
+            if buffer.parts % chips != 0:
+                check.refuse(f"{buffer.parts} parts are not the same for each of {chips} chips", "buffer")
+            to = self.allocate(buffer.part_bytes, buffer.parts // chips)
+        self._native.enqueue_reduce_scatter(given, self._own(to, "into"), _element(element), number)
+        return to
+
+    def all_reduce(self, buffer: MeshBuffer, element: npt.DTypeLike, axis: int, into: MeshBuffer | None = None) -> MeshBuffer:
+        """Gives every chip the sum of all chips along `axis`. Returns `into`, which may be `buffer`, or a new buffer. element: as of
+        `reduce_scatter`."""
+        to = self.enqueue_all_reduce(buffer, element, axis, into)
+        self.finish()
+        return to
+
+    def enqueue_all_reduce(self, buffer: MeshBuffer, element: npt.DTypeLike, axis: int, into: MeshBuffer | None = None) -> MeshBuffer:
+        """The same without waiting, behind what is enqueued on the queues of the sessions."""
+        number = check.integer(axis, "axis")
+        given = self._own(buffer, "buffer")
+        to = self.allocate(buffer.part_bytes, buffer.parts) if into is None else into
+        self._native.enqueue_all_reduce(given, self._own(to, "into"), _element(element), number)
+        return to
+
     def _own(self, buffer: MeshBuffer, field: str) -> _native.MeshBuffer:
         if check.one(buffer, MeshBuffer, field)._mesh is not self:
             check.refuse(f"{buffer!r} is a buffer of another mesh", field)
@@ -132,8 +179,8 @@ class Mesh:
 
     def clocks(self) -> int:
         """Clocks of the last operation over links that has ended, from the begin of its first kernel on a chip to the end of the last
-        one there, of the chip that took longest. A kernel that began early has waited for the other chips."""
-        return self._native.clocks()
+        one there, of the chip that took longest. A kernel that began early has waited for the other chips. 0: there was none."""
+        return max((end - begin for begin, end in self._native.clocks()), default=0)
 
 
 class MeshBuffer:

@@ -18,8 +18,13 @@
 // Chip row * columns + column is in that row and column. Axis 0 is along the columns: it joins chips that differ in
 // their row. Axis 1 is along the rows. These are NumPy's axes of an array of the mesh's shape.
 //
-// Sessions and their queues are ordinary ones, for programs of the caller's on each chip. Workers (0, 0) and (1, 0) of
-// every chip run the operations of axis 0 and of axis 1, and their link ends 0 and 1 are the mesh's.
+// Sessions and their queues are ordinary ones, for programs of the caller's on each chip. Operations use up to two links
+// between two neighbours, where all neighbours along the axis have so many. On every chip they run on workers (0, 0) and
+// (2, 0) for the links of axis 0, (4, 0) and (6, 0) for those of axis 1, whose link ends 0 and 1 are the mesh's; sums
+// also on rows 1 to 8 of the same column and the next one.
+//
+// Sums repeat bit for bit, and are the same on every chip: the order of addition follows from the shape of the mesh and
+// the size of the buffers (docs/meshes.md). Denormals of Float32 count as 0, and what would be one is 0.
 //
 // A kernel of an operation waits for those on the neighbouring chips, for its kernel timeout at most. So an operation
 // that fails on one chip hangs on others. After a failure the mesh refuses operations (FAILED_PRECONDITION); connect it
@@ -81,6 +86,20 @@ struct MeshBuffer {
   uint64_t padded_bytes() const { return parts * pages_per_part() * page_bytes(); }
 };
 
+// What the bytes of a buffer are, for operations that add.
+enum class Element : uint32_t {
+  kInt32,     // two's complement; sums are modulo 2^32
+  kFloat32,   // sums of two are rounded to the nearest number
+  kBFloat16,  // the same, and the halfway between two of them away from zero
+};
+
+// From the begin of an operation's first kernel on a link's worker to the end of its last one there, in clocks of that
+// worker. Those of different chips can be compared on a model without hazards only.
+struct ClockSpan {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
 struct MeshOptions {
   Shape shape;
   std::vector<uint32_t> devices = {};  // to choose from; none: all of the daemon
@@ -121,14 +140,27 @@ class Mesh {
   Status AllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
   // The same, behind what is enqueued on the queues of the sessions; Finish waits for it.
   Status EnqueueAllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
+  // Chip i of a line along the axis gets the sum, over all chips of the line, of the parts that belong to it: `from` has
+  // length(axis) times the parts of `to`, of the same size, in equal pages, and those of chip i follow those of chip
+  // i - 1. Parts and pages are whole elements. The buffers are those of this mesh's sessions, a chip's two different
+  // ones.
+  Status ReduceScatter(const MeshBuffer& from, const MeshBuffer& to, Element element,
+                       uint32_t axis);
+  Status EnqueueReduceScatter(const MeshBuffer& from, const MeshBuffer& to, Element element,
+                              uint32_t axis);
+  // Every chip gets the sum of all chips along the axis. `to` has the parts of `from`, in equal pages, or is the same
+  // buffer.
+  Status AllReduce(const MeshBuffer& from, const MeshBuffer& to, Element element, uint32_t axis);
+  Status EnqueueAllReduce(const MeshBuffer& from, const MeshBuffer& to, Element element,
+                          uint32_t axis);
   // Waits for everything that is enqueued on the sessions' queues, or until a chip has failed. DEADLINE_EXCEEDED with
   // reason WAIT: not within the time, or ConnectOptions::call_timeout. Of several errors it returns one that says why:
   // rather a fault than a hang of a chip that has waited for it.
   Status Finish();
   Status Finish(std::chrono::milliseconds timeout);
-  // Clocks of the last operation over links that has ended: from its first kernel's begin to its last one's end on one
-  // chip, of the chip that took longest. A kernel that began early has waited for the other chips. 0: there was none.
-  Result<uint64_t> Clocks();
+  // When the last operation over links ran that has ended, by chip, on the worker that took longest. Empty: there was
+  // none. A chip that began early has waited for the others.
+  Result<std::vector<ClockSpan>> Clocks();
 
  private:
   class State;

@@ -7,21 +7,18 @@
 namespace ttfd::compute::internal {
 
 // Loads and stores of the vector at the counter's place in any tile of the half of Dst.
-inline SFPLOAD LoadFrom(uint32_t tile) {
-  return SFPLOAD{}.instr_mod(kFloat32Dst).addr_mode(kAddrModNoStep).dest_reg_addr(tile * kTileRows);
+inline SFPLOAD LoadFrom(uint32_t tile, uint32_t mode = kFloat32Dst) {
+  return SFPLOAD{}.instr_mod(mode).addr_mode(kAddrModNoStep).dest_reg_addr(tile * kTileRows);
 }
-inline SFPSTORE StoreTo(uint32_t tile) {
-  return SFPSTORE{}
-      .instr_mod(kFloat32Dst)
-      .addr_mode(kAddrModNextVector)
-      .dest_reg_addr(tile * kTileRows);
+inline SFPSTORE StoreTo(uint32_t tile, uint32_t mode = kFloat32Dst) {
+  return SFPSTORE{}.instr_mod(mode).addr_mode(kAddrModNextVector).dest_reg_addr(tile * kTileRows);
 }
 
 // A function of two tiles, by `kTwo`: register 0 becomes its result for registers 0 and 1.
-template <void (*kTwo)()>
+template <void (*kTwo)(), uint32_t kMode = kFloat32Dst>
 void Combine(uint32_t tile0, uint32_t tile1, uint32_t to) {
-  ForEachVector(0, [load0 = LoadFrom(tile0).lreg(0), load1 = LoadFrom(tile1).lreg(1),
-                    store = StoreTo(to).lreg(0)] {
+  ForEachVector(0, [load0 = LoadFrom(tile0, kMode).lreg(0), load1 = LoadFrom(tile1, kMode).lreg(1),
+                    store = StoreTo(to, kMode).lreg(0)] {
     internal::Push(load0);
     internal::Push(load1);
     kTwo();

@@ -12,6 +12,8 @@
 //                      bfloat16 one of the two neighbours of the exact value, or the exact value
 //   binary_max  0      0 is greater than -0
 //   binary_min  0
+//   add_int32    0      integers of two's complement, modulo 2^32: of tiles that copy_tile brought from a buffer of
+//                      Float32, which changes no bits
 //   eq_binary, ne_binary, lt_binary, le_binary, gt_binary, ge_binary
 //               0      1 where dst0 ==, !=, <, <=, >, >= dst1, else 0; 0 and -0 are equal
 //
@@ -35,6 +37,7 @@ TTFD_COMPUTE_BINARY(mul_binary, Combine<internal::Multiply<0, 0, 1>>)
 TTFD_COMPUTE_BINARY(div_binary, Divide)
 TTFD_COMPUTE_BINARY(binary_max, Combine<internal::Greater>)
 TTFD_COMPUTE_BINARY(binary_min, Combine<internal::Smaller>)
+TTFD_COMPUTE_BINARY(add_int32, Combine<internal::AddBits<0, 1>, internal::kBitsOfDst>)
 TTFD_COMPUTE_BINARY(eq_binary, Combine<internal::IsEqual>)
 TTFD_COMPUTE_BINARY(ne_binary, Combine<internal::IsUnequal>)
 TTFD_COMPUTE_BINARY(lt_binary, CombineReversed<internal::IsGreater>)

@@ -16,6 +16,7 @@ inline constexpr uint32_t kVectors = 32;
 inline constexpr uint32_t kZero = 9;  // registers that hold 0 and 1
 inline constexpr uint32_t kOne = 10;
 inline constexpr uint32_t kFloat32Dst = 3;  // instr_mod of SFPLOAD and SFPSTORE
+inline constexpr uint32_t kBitsOfDst = 4;   // the same for 32 bits as they are
 
 inline constexpr uint32_t kInfinity = 0x7F800000;
 inline constexpr uint32_t kMinusInfinity = 0xFF800000;

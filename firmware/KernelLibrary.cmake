@@ -1,0 +1,33 @@
+# ttfd_kernel_library(<library> PREFIX <prefix> HDRS <headers> KERNELS <rows>): builds kernels and a host library that
+# embeds their ELF files. A row is "name | processor, or compute for all three of the engine | source | indices of
+# circular buffers". The library's elfs.cc includes the table of their names, <prefix>_table.inc: TTFD_KERNEL(name) for
+# each, whose bytes are from <prefix>_elf_<name>_begin to <prefix>_elf_<name>_end.
+function(ttfd_kernel_library library)
+  cmake_parse_arguments(ARG "" "PREFIX" "HDRS;KERNELS" ${ARGN})
+  set(elfs "")
+  set(table "")
+  foreach(entry IN LISTS ARG_KERNELS)
+    string(REPLACE "|" ";" fields "${entry}")
+    list(GET fields 0 name)
+    list(GET fields 1 processor)
+    list(GET fields 2 source)
+    list(GET fields 3 buffers)
+    if(processor STREQUAL "compute")
+      set(processor COMPUTE)
+    else()
+      set(processor PROCESSOR ${processor})
+    endif()
+    ttfd_add_kernel(${ARG_PREFIX}_${name} ${processor} SOURCES ${source} FILE ${name} DEFINES TTFD_CIRCULAR_BUFFERS=${buffers})
+    get_target_property(made ${ARG_PREFIX}_${name} TTFD_ELF)
+    foreach(elf IN LISTS made)
+      list(APPEND elfs ${elf})
+      get_filename_component(file ${elf} NAME_WE)
+      string(APPEND table "TTFD_KERNEL(${file})\n")
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${ARG_PREFIX}_table.inc CONTENT "${table}" @ONLY)
+
+  ttfd_library(NAME ${library} HDRS elfs.h ${ARG_HDRS} SRCS elfs.cc)
+  target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+  ttfd_embed(${library} PREFIX ${ARG_PREFIX}_elf FILES ${elfs})
+endfunction()
