@@ -2,9 +2,9 @@
 //
 //   collectives ROWSxCOLUMNS all_gather|reduce_scatter|all_reduce FOLDER
 //
-// Reads 32-bit integers from FOLDER/in, as many for each chip, carries the operation out along each axis of the mesh that
-// has more than one chip, and writes what every chip has then, chip after chip, to FOLDER/axis0 and FOLDER/axis1. The
-// demo `ring` makes the file with NumPy and compares.
+// Reads 32-bit integers from FOLDER/in, as many for each chip, carries the operation out along each axis of the mesh
+// that has more than one chip, and writes what every chip has then, chip after chip, to FOLDER/axis0 and FOLDER/axis1.
+// The demo `ring` makes the file with NumPy and compares.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

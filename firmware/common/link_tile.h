@@ -18,7 +18,8 @@ struct LinkBuffers {
   static constexpr uint32_t kReadId = 4 * kThisBuffer;
   static constexpr uint32_t kWriteId = 4 * kThisBuffer + 2;
   static constexpr uint32_t kRegisterId = kDedicated ? 4 : 4 * kThisBuffer + 3;
-  static constexpr uint32_t kStatusId = kDedicated ? 5 : 4 * kThisBuffer + 1;
+  static constexpr uint32_t kStatusId =
+      kDedicated ? 5 : kRegisterId;  // after these have been answered
   using Data = CommandBuffer<kThisNiu, kThisBuffer>;
   using Register = CommandBuffer<kThisNiu, kDedicated ? 1 : kThisBuffer>;
   using Status = CommandBuffer<kThisNiu, kDedicated ? 2 : kThisBuffer>;

@@ -1,5 +1,4 @@
-// What the kernels of an adder have in common: it adds slice `adder` of every segment that its lane receives
-// (ring_words.h).
+// Functions of the kernels of an adder, which adds one slice of every segment that its lane receives (ring_words.h).
 #pragma once
 
 #include <stdint.h>
@@ -13,18 +12,20 @@ namespace ttfd::mesh {
 inline uint32_t Adder() { return kernel::Argument(0); }
 
 // Short chunks have fewer slices than there are adders.
-inline bool HasWork(const RingWords& words) { return Adder() < words.slices && words.sums != 0; }
+inline bool HasWork(const RingWords& words) {
+  return Adder() < words.chunks.slices && words.adders.sums != 0;
+}
 
 // Tiles of a slice.
 inline uint32_t SliceTiles(const RingWords& words) {
-  return words.sum == RingSum::kBFloat16 ? 2 : 1;
+  return words.adders.sum == RingSum::kBFloat16 ? 2 : 1;
 }
 
 // The slice of this adder in slot `number` of the link worker, whose slots begin at `slots`.
 inline kernel::NocAddress SliceInSlot(const RingWords& words, uint32_t slots, uint32_t number) {
   return kernel::OnTile(
-      {words.worker_x, words.worker_y},
-      slots + number % kRingSlots * kRingSegmentBytes + Adder() * words.slice_bytes);
+      {words.adders.worker_x, words.adders.worker_y},
+      slots + number % kRingSlots * kRingSegmentBytes + Adder() * words.chunks.slice_bytes);
 }
 
 }  // namespace ttfd::mesh

@@ -24,16 +24,16 @@ void Add(bool integers, uint32_t to) {
 void kernel_main() {
   const auto& words = ttfd::kernel::CommonArguments<RingWords>();
   if (!HasWork(words)) return;
-  const bool integers = words.sum == RingSum::kInt32;
+  const bool integers = words.adders.sum == RingSum::kInt32;
   const uint32_t tiles = SliceTiles(words);
   unary_op_init_common(kRingReceived, kRingTotal);
   copy_tile_init(kRingReceived);
-  for (uint32_t left = words.sums; left != 0; --left) {
+  for (uint32_t left = words.adders.sums; left != 0; --left) {
     cb_wait_front(kRingReceived, tiles);
     tile_regs_acquire();
     for (uint32_t tile = 0; tile != tiles; ++tile) copy_tile(kRingReceived, tile, tile);
     cb_pop_front(kRingReceived, tiles);
-    for (uint32_t addend = words.addends; addend != 0; --addend) {
+    for (uint32_t addend = words.adders.addends; addend != 0; --addend) {
       cb_wait_front(kRingAddend, tiles);
       for (uint32_t tile = 0; tile != tiles; ++tile) {
         copy_tile(kRingAddend, tile, kNext);

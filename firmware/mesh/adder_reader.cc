@@ -11,15 +11,16 @@ using namespace ttfd::mesh;
 void kernel_main() {
   const auto& words = CommonArguments<RingWords>();
   if (!HasWork(words)) return;
-  const Extents extents(words);
+  const Extents extents(words.chunks);
   const Pages own = OwnPages(words), result = ResultPages(words);
   CircularBuffer received(kRingReceived), addend(kRingAddend);
   const Semaphore slots_address(kRingSlotsAddress), arrived(kRingArrived), results(kRingResults);
   const uint32_t tiles = SliceTiles(words);
   uint32_t number = 0, accumulated = 0;
-  for (Order order(words, extents, words.received, words.received_first); !order.done();
+  for (Order order(words, words.schedule.received, words.schedule.received_first); !order.done();
        order.Next()) {
-    const bool from_result = words.accumulates != 0 && order.index() + 1 == words.received;
+    const bool from_result =
+        words.adders.accumulates != 0 && order.index() + 1 == words.schedule.received;
     if (from_result) results.WaitAtLeast(++accumulated);
     Extents::Place place = extents.At(order.chunk(), order.segment(), Adder());
     const uint32_t bytes = extents.Slice(

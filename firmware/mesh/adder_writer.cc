@@ -11,28 +11,29 @@ void kernel_main() {
   const auto& words = CommonArguments<RingWords>();
   if (!HasWork(words)) return;
   CircularBuffer total(kRingTotal);
-  const Extents extents(words);
+  const Extents extents(words.chunks);
   const Pages result = ResultPages(words);
   const Semaphore slots_address(kRingSlotsAddress), results(kRingResults);
   const uint32_t tiles = SliceTiles(words);
   uint32_t number = 0;
-  for (Order order(words, extents, words.received, words.received_first); !order.done();
+  for (Order order(words, words.schedule.received, words.schedule.received_first); !order.done();
        order.Next(), ++number) {
-    const bool is_last = order.index() >= words.forwarded;
+    const bool is_last = order.index() >= words.schedule.forwarded;
     const uint32_t at = total.Wait(tiles);
     Extents::Place place = extents.At(order.chunk(), order.segment(), Adder());
     const uint32_t bytes =
         extents.Slice(place, at, [&](uint32_t page, uint32_t offset, uint32_t from, uint32_t size) {
           if (is_last) Write(from, result.At(page, offset), size);
         });
-    if (is_last && words.accumulated != 0) {
+    if (is_last && words.adders.accumulated != 0) {
       WriteBarrier();
-      results.IncrementOn({words.adder_x + 1, words.adder_y + Adder()}, 1);
+      results.IncrementOn({words.adders.adder_x + 1, words.adders.adder_y + Adder()}, 1);
     }
     if (!is_last && bytes != 0) {
       Write(at, SliceInSlot(words, slots_address.value(), number), bytes);
     }
-    Semaphore(words.done + number % kRingSlots).IncrementOn({words.worker_x, words.worker_y}, 1);
+    Semaphore(words.adders.done + number % kRingSlots)
+        .IncrementOn({words.adders.worker_x, words.adders.worker_y}, 1);
     WritesFlushedBarrier();
     total.Pop(tiles);
   }

@@ -19,13 +19,13 @@ class Sender {
         extents_(extents),
         own_(OwnPages(words)),
         result_(ResultPages(words)),
-        read_(words, extents, words.own_chunks, words.own_first) {}
+        read_(words, words.schedule.own_chunks, words.schedule.own_first) {}
 
   void Run() {
-    Order own(words_, extents_, words_.own_chunks, words_.own_first);
-    Order received(words_, extents_, words_.forwarded, words_.received_first);
+    Order own(words_, words_.schedule.own_chunks, words_.schedule.own_first);
+    Order received(words_, words_.schedule.forwarded, words_.schedule.received_first);
     if (own.done() && received.done()) return;
-    LinkOut out(words_.out_end);
+    LinkOut out(words_.schedule.out_end);
     while (!own.done() || !received.done()) {
       if (!own.done() && (received.done() || own.group() <= received.group())) {
         SendOwn(own, out);
@@ -45,7 +45,7 @@ class Sender {
     const uint32_t bytes = bytes_[sent_ & 1];
     ReadBarrier(Group(sent_));
     if (!read_.done()) BeginRead();  // one more travels while this one is sent
-    if (words_.copies_own != 0) {
+    if (words_.buffers.copies_own != 0) {
       extents_.Segment(extents_.At(own.chunk(), own.segment(), 0), at,
                        [this](uint32_t page, uint32_t offset, uint32_t from, uint32_t size) {
                          Write(from, result_.At(page, offset), size);
@@ -60,11 +60,10 @@ class Sender {
   }
 
   [[gnu::always_inline]] void PassOn(const Order& received, LinkOut& out) {
-    const uint32_t number = received.NumberAmong(words_.received);
+    const uint32_t number = received.NumberAmong(words_.schedule.received);
     const Semaphore done(RingDone(kLane) + number % kRingSlots);
-    done.WaitAtLeast(words_.slices * (number / kRingSlots + 1));
-    const uint32_t bytes =
-        extents_.SegmentBytes(extents_.At(received.chunk(), received.segment(), 0));
+    done.WaitAtLeast(words_.chunks.slices * (number / kRingSlots + 1));
+    const uint32_t bytes = extents_.SegmentBytes(received.chunk(), received.segment());
     if (bytes != 0) {
       out.AwaitSpace();
       out.Send(scratch_.Slot(number), bytes);
@@ -75,7 +74,8 @@ class Sender {
   static ReadGroup Group(uint32_t segment) { return static_cast<ReadGroup>(segment & 1); }
 
   void BeginRead() {
-    bytes_[begun_ & 1] = extents_.Segment(
+    bytes_[begun_ & 1] = extents_.SegmentBytes(read_.chunk(), read_.segment());
+    extents_.Segment(
         extents_.At(read_.chunk(), read_.segment(), 0), scratch_.Own(begun_),
         [this, group = Group(begun_)](uint32_t page, uint32_t offset, uint32_t to, uint32_t size) {
           Read(own_.At(page, offset), to, size, group);
@@ -102,9 +102,7 @@ void kernel_main() {
   const auto& words = CommonArguments<RingWords>();
   const Scratch scratch;
   const Stopwatch watch(words);
-  if (words.lane_pages != 0) {
-    const Extents extents(words);
-    Sender(words, scratch, extents).Run();
-  }
+  const Extents extents(words.chunks);
+  Sender(words, scratch, extents).Run();
   watch.Stop(0, scratch.Stamp(0));
 }

@@ -1,5 +1,5 @@
-// Common words of the kernels of collective operations over the links of a line of chips. All kernels of a lane have the
-// same words.
+// Common words of the kernels of collective operations over the links of a line of chips. All kernels of a lane have
+// the same.
 //
 // A lane goes along the line in one direction. It has a sender and a receiver on the link worker, NCRISC and BRISC for
 // lane 0, TRISC1 and TRISC0 for lane 1, and adders on other workers where the operation adds.
@@ -26,11 +26,10 @@ enum class RingSum : uint32_t {
   kBFloat16,
 };
 
-struct RingWords {
+// Which chunks a lane moves, by number. The next one is `step` on, modulo `all`.
+struct RingSchedule {
   uint32_t out_end;  // link ends of the link worker. An end without segments is not opened
   uint32_t in_end;
-
-  // Chunks, by number. The next one is `step` on, modulo `all`.
   uint32_t own_chunks;  // that the sender sends from `own`
   uint32_t own_first;
   uint32_t received;  // that the receiver receives
@@ -38,43 +37,60 @@ struct RingWords {
   uint32_t forwarded;  // of those: that the sender passes on, the first ones
   uint32_t step;
   uint32_t all;
+};
 
-  // A chunk is `chunk_pages` pages of a buffer in DRAM that has `all_pages`. The lane moves `lane_pages` of them, from
-  // `lane_page` on.
+// How buffers are cut. A chunk is `chunk_pages` pages of a buffer in DRAM that has `all_pages`. The lane moves
+// `lane_pages` of them, from `lane_page` on.
+struct RingChunks {
   uint32_t chunk_pages;
   uint32_t all_pages;
   uint32_t lane_page;
   uint32_t lane_pages;
   uint32_t page_bytes;
-  // A segment is up to `slices` slices, which lie `slice_bytes` apart in L1. A slice is up to `slice_extents` extents; an
-  // extent is a page, or `slice_bytes` of one that is larger. Of a sum each slice has an adder.
-  uint32_t slices;
-  uint32_t slice_bytes;
+  // An extent is a page, or `slice_bytes` of one that is larger. A slice is up to `slice_extents` extents, and a
+  // segment up to `slices` slices, which lie `slice_bytes` from each other in L1. Of a sum each slice has an adder.
+  uint32_t extent_bytes;
+  uint32_t extent_stride;  // in L1
+  uint32_t page_extents;   // of a page
   uint32_t slice_extents;
+  uint32_t slice_bytes;
+  uint32_t slices;
+  uint32_t
+      segments;  // of a chunk. Where the end of the buffer cuts the chunk off, they may have no bytes
+};
 
-  // Addresses of the buffers of what the chip has itself and of the result, and in each the page of chunk 0, modulo
-  // 2^32.
+// Addresses of the buffers of what the chip has itself and of the result, and in each the page of chunk 0, modulo
+// 2^32.
+struct RingBuffers {
   uint32_t own;
   uint32_t own_page;
   uint32_t result;
   uint32_t result_page;
   uint32_t copies_own;  // the sender writes its own chunks to the result, too
-  // The last chunk that lane 1 receives is added to the result of lane 0 in place of `own`.
-  uint32_t accumulated;  // of lane 0: its adders tell those of lane 1
-  uint32_t accumulates;  // of lane 1
+  // A buffer of pages of kRingStampBytes, and the page that the sender writes, a RingStamp; the receiver writes the
+  // next one.
+  uint32_t stamps;
+  uint32_t stamp_page;
+};
 
+struct RingAdders {
   RingSum sum;
   uint32_t sums;     // slices that each adder makes in all
   uint32_t addends;  // of each sum, besides its first
   uint32_t folds;    // nothing is received: each sum is of a slice of all chunks of `own`
+  // The last chunk that lane 1 receives is added to the result of lane 0 in place of `own`.
+  uint32_t accumulated;         // of lane 0: its adders count results for those of lane 1
+  uint32_t accumulates;         // of lane 1
   uint32_t worker_x, worker_y;  // link worker
   uint32_t adder_x, adder_y;    // adder of slice 0; the next are below it
   uint32_t done;                // semaphore: RingDone() of the lane
+};
 
-  // Address of a buffer of pages of kRingStampBytes, and the page that the sender writes, a RingStamp; the receiver
-  // writes the next one.
-  uint32_t stamps;
-  uint32_t stamp_page;
+struct RingWords {
+  RingSchedule schedule;
+  RingChunks chunks;
+  RingBuffers buffers;
+  RingAdders adders;
 };
 
 struct RingStamp {
@@ -107,7 +123,7 @@ inline constexpr uint32_t kRingTotal = 2;
 inline constexpr uint32_t kRingSlotsAddress = 0;
 inline constexpr uint32_t kRingArrived = 1;
 inline constexpr uint32_t kRingResults = 2;
-// Of a lane on the link worker: segments that the sender has passed on.
+// Semaphore of a lane on the link worker: segments that the sender has passed on.
 constexpr uint32_t RingPassedOn(uint32_t lane) { return 3 + lane * (1 + kRingSlots); }
 // The same, for each slot: how often a slice of it has become what is passed on, or is in the result. A gather has one
 // slice.

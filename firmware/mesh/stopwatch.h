@@ -12,12 +12,12 @@ class Stopwatch {
  public:
   // Begins now.
   explicit Stopwatch(const RingWords& words) : words_(words), begin_(kernel::WallClock()) {}
-  // Writes page words.stamp_page + `number`: 0 for the sender, 1 for the receiver. `scratch`: address of
+  // Writes page words.buffers.stamp_page + `number`: 0 for the sender, 1 for the receiver. `scratch`: address of
   // kRingStampBytes in L1, a multiple of them.
   void Stop(uint32_t number, uint32_t scratch) const {
     *kernel::L1Pointer<RingStamp>(scratch) = {begin_, kernel::WallClock()};
-    const kernel::InterleavedBuffer stamps(words_.stamps, kRingStampBytes);
-    kernel::Write(scratch, stamps.Page(words_.stamp_page + number), sizeof(RingStamp));
+    const kernel::InterleavedBuffer stamps(words_.buffers.stamps, kRingStampBytes);
+    kernel::Write(scratch, stamps.Page(words_.buffers.stamp_page + number), sizeof(RingStamp));
     kernel::WriteBarrier();
   }
 

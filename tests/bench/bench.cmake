@@ -34,7 +34,7 @@ _ttfd_record_layer(bench_lock_counter "" "")
 
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
   DEPS bench_core bench_bare_stream bench_firmware_costs bench_sim_cases bench_tensix_cases bench_device_cases bench_compare_cases
-       bench_graph_cases bench_hang_cases bench_link_cases bench_remote_cases bench_rpc_cases bench_tensor_cases test_device)
+       bench_graph_cases bench_hang_cases bench_link_cases bench_remote_cases bench_ring_cases bench_rpc_cases bench_tensor_cases test_device)
 
 add_dependencies(ttfd_bench bench_stream_server bench_lock_counter ttfd ttfd_python)
 add_test(NAME bench.smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd>)

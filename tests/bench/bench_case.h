@@ -83,6 +83,10 @@ std::vector<BenchCase> FloodCases(const std::string& program, const std::string&
 std::vector<BenchCase> ClientCountCases(const std::string& program, const std::string& folder,
                                         AddressFunction address);
 
+// ring.*: operations on a ring of modelled chips, of a daemon of its own. `daemon`: path of ttfd; its files go below
+// `folder` (tests/bench/ring_cases.cc).
+std::vector<BenchCase> RingCases(const std::string& daemon, const std::string& folder);
+
 // tensor.*: operations on tensors, from the call to the result (tests/bench/tensor_cases.cc).
 std::vector<BenchCase> TensorCases(AddressFunction address);
 

@@ -28,7 +28,7 @@ StatusOr<std::string> DaemonUnderTest::Address() {
   std::vector<std::string> command = {"/usr/bin/env"};
   command.insert(command.end(), environment_.begin(), environment_.end());
   command.insert(command.end(),
-                 {daemon_, "--config", config, "--socket", socket, "--device", "sim:board=p150"});
+                 {daemon_, "--config", config, "--socket", socket, "--device", device_});
   ASSIGN_OR_RETURN(std::unique_ptr<Child> child, Child::Start(command, folder_ + "/ttfd.log"));
   RETURN_IF_ERROR(child->WaitForSocket(socket, kStartTimeout));
   child_ = std::move(child);

@@ -15,10 +15,12 @@ class DaemonUnderTest {
  public:
   // `daemon` is the path of ttfd; socket, configuration and log go to `folder`. `environment`: "NAME=VALUE" besides
   // that of the benchmark.
-  DaemonUnderTest(std::string daemon, std::string folder, std::vector<std::string> environment = {})
+  DaemonUnderTest(std::string daemon, std::string folder, std::vector<std::string> environment = {},
+                  std::string device = "sim:board=p150")
       : daemon_(std::move(daemon)),
         folder_(std::move(folder)),
-        environment_(std::move(environment)) {}
+        environment_(std::move(environment)),
+        device_(std::move(device)) {}
 
   // Starts the daemon on the first call. Always the same "unix:" address.
   StatusOr<std::string> Address();
@@ -32,6 +34,7 @@ class DaemonUnderTest {
   const std::string daemon_;
   const std::string folder_;
   const std::vector<std::string> environment_;
+  const std::string device_;
   std::unique_ptr<Child> child_;
 };
 

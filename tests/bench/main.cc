@@ -273,6 +273,7 @@ int Main(const std::vector<std::string>& words) {
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));
   runner.Run(FloodCases(self, scratch, [daemon] { return daemon->Address(); }));
+  runner.Run(RingCases(options->daemon, scratch));
   runner.Run(ClientCountCases(self, scratch, [daemon] { return daemon->Address(); }));
 
   const std::vector<Figure> figures = runner.figures();

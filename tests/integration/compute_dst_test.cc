@@ -95,7 +95,8 @@ enum Operation : uint32_t {
   kFill,
   kBroadcast,
   kRowSums = kBroadcast + 4,
-  kRowMaxima
+  kRowMaxima,
+  kAddInt32
 };
 
 // `error`: relative. There are no denormals: a number that the smallest one makes no difference to is right.
@@ -107,6 +108,27 @@ bool IsNear(float found, double exact, double error) {
                : std::isfinite(exact) && std::abs(found - exact) <= std::abs(exact) * error;
   }
   return std::abs(found - exact) <= std::max<double>(std::abs(exact) * error, kSmallest);
+}
+
+TEST(ComputeDst, SumsOfIntegersAreExact) {
+  Random random(8);
+  std::vector<uint32_t> a(4 * Tile::kWords), b(a.size()), expected(a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<uint32_t>(random());
+    b[i] = i % 2 == 0 ? static_cast<uint32_t>(random()) : 0 - a[i] + i % 8;  // small sums, too
+    expected[i] = a[i] + b[i];
+  }
+  const auto bytes = [](const std::vector<uint32_t>& words) {
+    const auto all = std::as_bytes(std::span(words));
+    return std::vector<std::byte>(all.begin(), all.end());
+  };
+  BootedCard card;
+  ComputeProgram program(
+      card, {.compute = "compute_dst",
+             .inputs = 3,
+             .formats = {Format::kFloat32, Format::kFloat32, Format::kFloat32, Format::kFloat32}});
+  EXPECT_TRUE(program.Run<std::byte>({bytes(a), bytes(b), bytes(a)}, {kAddInt32, 0}) ==
+              bytes(expected));
 }
 
 TEST(ComputeDst, QuotientsHaveTheirError) {

@@ -109,27 +109,46 @@ def to_bytes(element, values):
     return values if element != "bfloat16" else (values.view(np.uint32) >> 16).astype(np.uint16)
 
 
-def check_sums(chips, element, links, count, axis):
-    """reduce_scatter and all_reduce of parts of `count` numbers, as many parts as the lines along the axis have chips."""
-    length, closed = chips.shape[axis], chips.closed[axis]
-    values = numbers(element, (*chips.shape, length, count), count)
-    buffer = chips.allocate(to_bytes(element, values[0, 0, 0]).nbytes, length)
+def filled(chips, element, parts, count):
+    """A buffer with `parts` parts of `count` numbers on every chip, and these: rows x columns x parts x count."""
+    values = numbers(element, (*chips.shape, parts, count), count)
+    buffer = chips.allocate(to_bytes(element, values[0, 0, 0]).nbytes, parts)
     for chip, one in enumerate(values.reshape(len(chips), -1)):
         buffer.write(chip, to_bytes(element, one))
+    return buffer, values
+
+
+def lines_along(values, axis):
+    """Lists of (chip, what it has)."""
+    rows, columns = values.shape[:2]
+    if axis == 1:
+        return [[(row * columns + column, values[row, column]) for column in range(columns)] for row in range(rows)]
+    return [[(row * columns + column, values[row, column]) for row in range(rows)] for column in range(columns)]
+
+
+def check_reduce_scatter(chips, element, links, count, axis):
+    """As many parts of `count` numbers as the lines along the axis have chips."""
+    length = chips.shape[axis]
+    buffer, values = filled(chips, element, length, count)
     scattered = chips.reduce_scatter(buffer, element, axis)
-    assert chips.all_reduce(buffer, element, axis, buffer) is buffer
-    page_bytes = buffer.page_bytes
-    of_page = page_bytes // (2 if element == "bfloat16" else 4)
-    for row, line in enumerate(values.swapaxes(0, 1) if axis == 0 else values):
-        # Parts are whole pages.
-        padded = [np.concatenate([in_pages(part, of_page) for part in one]).ravel() for one in line]
-        everywhere = line_total(element, padded, length, 2 * links, closed, page_bytes, small=padded[0].size * page_bytes // of_page < 65536)
-        everywhere = everywhere.reshape(length, -1)[:, :count]
-        for at in range(length):
-            chip = row * length + at if axis == 1 else at * chips.shape[1] + row
-            here = line_total(element, [one[at] for one in line], 1, 2 * links, closed, page_bytes, first=at)
-            assert scattered.read(chip).tobytes() == to_bytes(element, here).tobytes(), (element, axis, count, chip)
-            assert buffer.read(chip).tobytes() == to_bytes(element, everywhere).tobytes(), (element, axis, count, chip)
+    for line in lines_along(values, axis):
+        for at, (chip, _) in enumerate(line):
+            wanted = line_total(element, [one[at] for _, one in line], 1, 2 * links, chips.closed[axis], buffer.page_bytes, first=at)
+            assert scattered.read(chip).tobytes() == to_bytes(element, wanted).tobytes(), (element, axis, count, chip)
+
+
+def check_all_reduce(chips, element, links, count, axis, in_place):
+    """A part of `count` numbers; chunks are whole pages, and the last ones shorter."""
+    length = chips.shape[axis]
+    buffer, values = filled(chips, element, 1, count)
+    result = chips.all_reduce(buffer, element, axis, buffer if in_place else None)
+    assert (result is buffer) == in_place
+    padded = -(-buffer.part_bytes // buffer.page_bytes) * buffer.page_bytes
+    for line in lines_along(values, axis):
+        wanted = line_total(element, [one[0] for _, one in line], length, 2 * links, chips.closed[axis], buffer.page_bytes, padded < 65536)
+        for chip, own in line:
+            assert result.read(chip).tobytes() == to_bytes(element, wanted).tobytes(), (element, axis, count, chip)
+            assert in_place or buffer.read(chip).tobytes() == to_bytes(element, own).tobytes()
 
 
 DEVICES = pytest.mark.parametrize("device, shape, closed, links", [
@@ -160,17 +179,29 @@ def test_a_gathering_gives_every_chip_the_parts_of_its_line(device, shape, close
 @DEVICES
 def test_sums_are_numpys_in_the_order_of_the_line(device, shape, closed, links):
     with chips_of(device, shape) as chips:
-        for element, count, axis in itertools.product(("int32", "float32", "bfloat16"), (2, 5_000, 50_002), (0, 1)):
-            check_sums(chips, element, links, count, axis)
+        for element, axis in itertools.product(("int32", "float32", "bfloat16"), (0, 1)):
+            for count in (2, 5_000, 50_002):
+                check_reduce_scatter(chips, element, links, count, axis)
+            # The last: 5 pages of Float32 or 3 of bfloat16.
+            for count, in_place in ((2, False), (5_000, True), (37_000, False), (40_000, True)):
+                check_all_reduce(chips, element, links, count, axis, in_place)
 
 
-@pytest.mark.parametrize("variable, ports, shape, closed", [
-    ("TTFD_TTSIM_X2_LIB", "", (1, 2), (False, False)),
-    ("TTFD_TTSIM_X2_LIB", ",ports=1", (1, 2), (False, False)),  # chip 1 behind chip 0
-    ("TTFD_TTSIM_X4_LIB", "", (1, 4), (False, True)),
-    ("TTFD_TTSIM_X4_LIB", "", (2, 2), (False, False)),
+def test_sums_of_several_groups_of_segments_are_numpys():
+    for device, shape, closed in (("sim:cluster=1x4,links=1", (1, 4), True), ("sim:cluster=1x4,links=1,wrap=none", (1, 4), False)):
+        with chips_of(device, shape) as chips:
+            assert chips.closed[1] == closed
+            check_reduce_scatter(chips, "float32", 1, 180_000, 1)
+            check_all_reduce(chips, "float32", 1, 500_000, 1, in_place=True)
+
+
+@pytest.mark.parametrize("variable, ports, shape, closed, links", [
+    ("TTFD_TTSIM_X2_LIB", "", (1, 2), (False, False), 2),
+    ("TTFD_TTSIM_X2_LIB", ",ports=1", (1, 2), (False, False), 1),  # chip 1 behind chip 0
+    ("TTFD_TTSIM_X4_LIB", "", (1, 4), (False, True), 2),
+    ("TTFD_TTSIM_X4_LIB", "", (2, 2), (False, False), 2),
 ])
-def test_a_gathering_on_ttsim_is_numpys(variable, ports, shape, closed):
+def test_gatherings_and_sums_on_ttsim_are_numpys(variable, ports, shape, closed, links):
     library = os.environ.get(variable)
     if not library:
         pytest.skip(f"{variable} does not name a libttsim.so of so many chips")
@@ -180,6 +211,9 @@ def test_a_gathering_on_ttsim_is_numpys(variable, ports, shape, closed):
             buffer, values = fill(chips, size)
             for axis in (0, 1):
                 assert np.array_equal(contents(chips.all_gather(buffer, axis), chips), gathered(values, axis)), (size, axis)
+        for element in ("int32", "float32", "bfloat16"):
+            check_reduce_scatter(chips, element, links, 10_002, 1)
+            check_all_reduce(chips, element, links, 37_000, 1, in_place=False)
 
 
 def test_gathering_along_both_axes_gives_every_chip_everything():
@@ -190,6 +224,18 @@ def test_gathering_along_both_axes_gives_every_chip_everything():
         assert chips.enqueue_all_gather(rows, 0, whole) is whole
         chips.finish()
         assert np.array_equal(contents(whole, chips), np.tile(values.reshape(-1), (2, 2, 1)))
+
+
+def test_summing_along_both_axes_gives_every_chip_the_sum_of_all():
+    with chips_of("sim:cluster=2x3", (2, 3)) as chips:
+        for count in (1000, 30_000):  # of which chips gather all before they add, or not
+            buffer, values = filled(chips, "int32", 1, count)
+            rows = chips.enqueue_all_reduce(buffer, "int32", 1)
+            chips.enqueue_all_reduce(rows, "int32", 0, rows)
+            chips.finish()
+            wanted = values.sum((0, 1, 2), np.int32)
+            for chip in range(6):
+                assert np.array_equal(rows.read(chip, np.int32), wanted)
 
 
 def test_the_chips_of_a_mesh_run_programs_of_their_own_on_its_buffers():

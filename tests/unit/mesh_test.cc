@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/mesh/src/operation.h"
 #include "client/mesh/src/ring.h"
 
 namespace ttfd::mesh {
@@ -216,22 +217,25 @@ std::vector<std::vector<Message>> RunLane(const std::vector<Pass>& passes, uint3
     moved = false;
     for (uint32_t chip = 0; chip < length; ++chip) {
       const RingWords& words = passes[chip][lane];
-      if (sent[chip] == words.own_chunks + words.forwarded) continue;
+      if (sent[chip] == words.schedule.own_chunks + words.schedule.forwarded) continue;
       Message message;
-      if (sent[chip] < words.own_chunks) {
-        message = {(words.own_first + sent[chip] * words.step) % words.all, {chip}};
+      if (sent[chip] < words.schedule.own_chunks) {
+        message = {
+            (words.schedule.own_first + sent[chip] * words.schedule.step) % words.schedule.all,
+            {chip}};
       } else {
-        const uint32_t index = sent[chip] - words.own_chunks;
+        const uint32_t index = sent[chip] - words.schedule.own_chunks;
         if (index == received[chip].size()) continue;
         message = received[chip][index];
         if (adds) message.chips.push_back(chip);
       }
-      const bool to_next = words.out_end == kEndToNext;
+      const bool to_next = words.schedule.out_end == kEndToNext;
       const uint32_t to = (chip + (to_next ? 1 : length - 1)) % length;
       EXPECT_TRUE(closed || (to_next ? to != 0 : chip != 0)) << "no link";
       const RingWords& there = passes[to][lane];
-      EXPECT_EQ(there.in_end, to_next ? kEndToLast : kEndToNext);
-      EXPECT_EQ((there.received_first + received[to].size() * there.step) % there.all,
+      EXPECT_EQ(there.schedule.in_end, to_next ? kEndToLast : kEndToNext);
+      EXPECT_EQ((there.schedule.received_first + received[to].size() * there.schedule.step) %
+                    there.schedule.all,
                 message.chunk);
       received[to].push_back(message);
       ++sent[chip];
@@ -239,8 +243,9 @@ std::vector<std::vector<Message>> RunLane(const std::vector<Pass>& passes, uint3
     }
   }
   for (uint32_t chip = 0; chip < length; ++chip) {
-    EXPECT_EQ(sent[chip], passes[chip][lane].own_chunks + passes[chip][lane].forwarded);
-    EXPECT_EQ(received[chip].size(), passes[chip][lane].received);
+    EXPECT_EQ(sent[chip],
+              passes[chip][lane].schedule.own_chunks + passes[chip][lane].schedule.forwarded);
+    EXPECT_EQ(received[chip].size(), passes[chip][lane].schedule.received);
   }
   return received;
 }
@@ -268,7 +273,7 @@ TEST(GatherPass, BringsEveryChunkToEveryChipOnce) {
       const auto received = RunLane(passes, lane, closed, /*adds=*/false);
       for (uint32_t chip = 0; chip < length; ++chip) {
         const RingWords& words = passes[chip][lane];
-        if (words.copies_own) chunks[chip].push_back(words.own_first);
+        if (words.buffers.copies_own) chunks[chip].push_back(words.schedule.own_first);
         for (const Message& message : received[chip]) {
           EXPECT_EQ(message.chips, std::vector{message.chunk});
           chunks[chip].push_back(message.chunk);
@@ -306,17 +311,18 @@ TEST(ReducePass, AddsEveryChipOnceInAnOrderThatFollowsFromTheLine) {
       for (uint32_t chip = 0; chip < length; ++chip) {
         const RingWords& words = passes[chip][lane];
         if (received[chip].empty()) continue;
-        ASSERT_EQ(words.forwarded + 1, words.received);
+        ASSERT_EQ(words.schedule.forwarded + 1, words.schedule.received);
         EXPECT_EQ(received[chip].back().chunk, chip);
         std::vector<uint32_t> sum = received[chip].back().chips;
         if (closed) {  // round the ring to here
           sum.push_back(chip);
           EXPECT_EQ(sum, lane == 0 ? Chips((chip + 1) % length, chip, 1, length)
                                    : Chips((chip + length - 1) % length, chip, length - 1, length));
-        } else if (lane == 0 || !words.accumulates) {
+        } else if (lane == 0 || !words.adders.accumulates) {
           sum.push_back(chip);
           results[chip] = sum;
-          EXPECT_EQ(words.accumulated, lane == 0 && length > 2 ? passes[chip][1].accumulates : 0);
+          EXPECT_EQ(words.adders.accumulated,
+                    lane == 0 && length > 2 ? passes[chip][1].adders.accumulates : 0);
         } else {  // from the start to here, and the rest from the end
           EXPECT_EQ(results[chip], Chips(0, chip, 1, length));
           EXPECT_EQ(sum, Chips(length - 1, chip + 1, length - 1, length));
@@ -353,18 +359,38 @@ TEST(SetChunks, FitsSegmentsAndCutsShortChunksInTwo) {
                         {kInt32, 5, 20'000, 8, 1}}) {
     SCOPED_TRACE(testing::Message() << c.pages << " pages of " << c.page_bytes);
     RingWords words = {};
-    words.sum = c.sum;
-    words.received = 3;
+    words.adders.sum = c.sum;
+    words.schedule.received = 3;
     SetChunks(words, {c.pages, 4 * c.pages, c.page_bytes}, 0, 1);
-    EXPECT_EQ(words.slices, c.slices);
-    EXPECT_EQ(words.slice_extents, c.slice_extents);
-    EXPECT_LE(words.slices * words.slice_bytes, kRingSegmentBytes);
-    const uint32_t extent = std::min(c.page_bytes, words.slice_bytes);
-    EXPECT_LE(words.slice_extents * ((extent + 63) / 64 * 64), words.slice_bytes);
+    EXPECT_EQ(words.chunks.slices, c.slices);
+    EXPECT_EQ(words.chunks.slice_extents, c.slice_extents);
+    EXPECT_LE(words.chunks.slices * words.chunks.slice_bytes, kRingSegmentBytes);
+    const uint32_t extent = std::min(c.page_bytes, words.chunks.slice_bytes);
+    EXPECT_LE(words.chunks.slice_extents * ((extent + 63) / 64 * 64), words.chunks.slice_bytes);
     const uint32_t extents = c.pages * ((c.page_bytes + extent - 1) / extent);
-    const uint32_t in_segment = words.slices * words.slice_extents;
-    EXPECT_EQ(words.sums, c.sum == kNone ? 0 : 3 * ((extents + in_segment - 1) / in_segment));
+    EXPECT_GE(words.chunks.segments * words.chunks.slices * words.chunks.slice_extents, extents);
+    EXPECT_LT((words.chunks.segments - 1) * words.chunks.slices * words.chunks.slice_extents,
+              extents);
+    EXPECT_EQ(words.adders.sums, c.sum == kNone ? 0 : 3 * words.chunks.segments);
   }
+}
+
+// Both launches of a sum over all chips, of a buffer of pages on a mesh of one chip.
+std::vector<LaunchKind> SumOf(uint32_t pages, uint32_t page_bytes) {
+  MeshBuffer buffer{.buffers = {}, .parts = 1, .part_bytes = uint64_t{pages} * page_bytes};
+  buffer.buffers.emplace_back(nullptr, 1, buffer.part_bytes, page_bytes);
+  return LaunchKindsOf({Collective::kAllReduce, RingSum::kInt32, buffer, buffer, 0});
+}
+
+TEST(AllReduce, GathersWhatTakesLessThan64KibibytesOfDram) {
+  const std::vector<LaunchKind> gathers = {LaunchKind::kGather, LaunchKind::kFold};
+  const std::vector<LaunchKind> reduces = {LaunchKind::kReduce, LaunchKind::kGather};
+  EXPECT_EQ(SumOf(1, 65'472), gathers);
+  EXPECT_EQ(SumOf(1, 65'536), reduces);
+  EXPECT_EQ(SumOf(1023, 4), gathers);  // pages begin on multiples of 64 bytes
+  EXPECT_EQ(SumOf(1024, 4), reduces);
+  EXPECT_EQ(SumOf(511, 68), gathers);
+  EXPECT_EQ(SumOf(512, 68), reduces);
 }
 
 TEST(SetChunks, GivesEachPageToOneShare) {
@@ -374,8 +400,8 @@ TEST(SetChunks, GivesEachPageToOneShare) {
       for (uint32_t share = 0; share < shares; ++share) {
         RingWords words = {};
         SetChunks(words, {pages, pages, 64}, share, shares);
-        EXPECT_EQ(words.lane_page, next);
-        next += words.lane_pages;
+        EXPECT_EQ(words.chunks.lane_page, next);
+        next += words.chunks.lane_pages;
       }
       EXPECT_EQ(next, pages);
     }

@@ -25,7 +25,7 @@ struct LaneKernels {
   client::ComputeIndices compute = {};
 };
 
-// What a launch does.
+// Kinds of launches. Operations are one or two of them.
 enum class LaunchKind { kGather, kReduce, kFold };
 inline bool UsesAdders(LaunchKind kind) { return kind != LaunchKind::kGather; }
 
@@ -47,8 +47,8 @@ class Chip {
   const client::Buffer& gathered() const { return gathered_; }
 
   Status AllocateStamps();
-  // Allocates the buffer where operations gather up to `parts` parts that have less than kSmallBytes together with their
-  // padding, in pages of any size, unless it is there.
+  // Allocates the buffer where operations gather up to `parts` parts that take less than kSmallBytes of DRAM each, in
+  // pages of any size, unless it is there.
   Status AllocateGathered(uint32_t parts);
   // Makes the program for launches along an axis whose chips have `links` links, unless it is there. int32 and Float32
   // have the same one.
@@ -60,7 +60,7 @@ class Chip {
 
  private:
   static size_t IndexOf(LaunchKind kind, RingSum sum) {
-    return static_cast<size_t>(kind) * 2 + (sum == RingSum::kBFloat16);
+    return static_cast<size_t>(kind) * 2 + (UsesAdders(kind) && sum == RingSum::kBFloat16);
   }
 
   std::shared_ptr<client::Session> session_;

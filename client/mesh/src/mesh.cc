@@ -206,7 +206,7 @@ Status Mesh::State::Enqueue(const Operation& operation) {
     for (uint32_t index = 0; index < line.chips.size(); ++index) {
       status = OfChip(line.chips[index], EnqueuePart(operation, line, index));
       if (status.ok()) continue;
-      Break(status);
+      if (line.chips.size() > 1) Break(status);
       return status;
     }
   }

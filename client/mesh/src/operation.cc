@@ -28,7 +28,11 @@ uint32_t PagesOf(const MeshBuffer& buffer) {
   return static_cast<uint32_t>(buffer.padded_bytes() / buffer.page_bytes());
 }
 
-bool IsSmall(const Operation& operation) { return operation.from.padded_bytes() < kSmallBytes; }
+bool IsSmall(const Operation& operation) {
+  constexpr uint64_t kAlignment = 64;  // of pages in DRAM
+  const uint64_t page = (operation.from.page_bytes() + kAlignment - 1) / kAlignment * kAlignment;
+  return PagesOf(operation.from) * page < kSmallBytes;
+}
 
 // How a launch cuts buffers into chunks: one for each chip of a line of `length`.
 Chunks ChunksOf(const Operation& operation, uint32_t length) {
@@ -53,25 +57,25 @@ LaunchRequest MakeLaunch(const Operation& operation, LaunchKind kind, bool halve
       return static_cast<uint32_t>(offset / sizeof(uint32_t));
     };
     launch.Common(kernel, words);
-    launch.Address(kernel, word(offsetof(RingWords, own)), buffers.own);
-    launch.Address(kernel, word(offsetof(RingWords, result)), buffers.result);
-    launch.Address(kernel, word(offsetof(RingWords, stamps)), chip.stamps());
+    launch.Address(kernel, word(offsetof(RingWords, buffers.own)), buffers.own);
+    launch.Address(kernel, word(offsetof(RingWords, buffers.result)), buffers.result);
+    launch.Address(kernel, word(offsetof(RingWords, buffers.stamps)), chip.stamps());
   };
   for (uint32_t link = 0; link < links; ++link) {
     for (uint32_t lane = 0; lane < kRingLanes; ++lane) {
       RingWords words = pass[lane];
-      words.sum = UsesAdders(kind) ? operation.sum : RingSum::kNone;
+      words.adders.sum = UsesAdders(kind) ? operation.sum : RingSum::kNone;
       SetChunks(words, chunks, halves ? link * kRingLanes + lane : link,
                 halves ? links * kRingLanes : links);
-      words.own_page = buffers.own_page;
-      words.result_page = buffers.result_page;
-      if (buffers.own.handle() == buffers.result.handle()) words.copies_own = 0;
+      words.buffers.own_page = buffers.own_page;
+      words.buffers.result_page = buffers.result_page;
+      if (buffers.own.handle() == buffers.result.handle()) words.buffers.copies_own = 0;
       const client::Core worker = LinkWorker(operation.axis, link);
       const client::CoreRange adders = Adders(operation.axis, link, lane);
-      words.worker_x = worker.x, words.worker_y = worker.y;
-      words.adder_x = adders.x0, words.adder_y = adders.y0;
-      words.done = RingDone(lane);
-      words.stamp_page = StampPage(links, number, link, lane);
+      words.adders.worker_x = worker.x, words.adders.worker_y = worker.y;
+      words.adders.adder_x = adders.x0, words.adders.adder_y = adders.y0;
+      words.adders.done = RingDone(lane);
+      words.buffers.stamp_page = StampPage(links, number, link, lane);
       std::vector<uint32_t> common(sizeof(words) / sizeof(uint32_t));
       std::memcpy(common.data(), &words, sizeof(words));
       const LaneKernels& kernels = program.links[link][lane];
@@ -100,7 +104,7 @@ Status Check(const Operation& operation, uint32_t length, size_t chips) {
     Status status = CheckBuffer(*buffer, chips, name);
     if (!status.ok()) return status;
   }
-  // Of the parts of the smaller buffer the other has `times` as many.
+  // The larger buffer has `times` as many parts.
   const uint32_t times = operation.collective == Collective::kAllReduce ? 1 : length;
   const bool scatters = operation.collective == Collective::kReduceScatter;
   const MeshBuffer& fewer = scatters ? to : from;
@@ -151,7 +155,7 @@ std::vector<LaunchRequest> LaunchesOf(const Operation& operation, const Line& li
   const Chunks chunks = ChunksOf(operation, length);
   const Buffer& from = operation.from.buffers[line.chips[index]];
   const Buffer& to = operation.to.buffers[line.chips[index]];
-  // Of a buffer that has the chip's chunk alone.
+  // Page of chunk 0 in a buffer that has the chip's chunk alone.
   const uint32_t single = 0u - index * chunks.pages;
   const bool all = operation.collective == Collective::kAllReduce;
   std::vector<LaunchRequest> launches;

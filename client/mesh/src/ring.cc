@@ -50,17 +50,17 @@ std::vector<std::pair<uint32_t, uint32_t>> NeighboursAlong(const Placement& plac
 // Lane 0 goes towards the end of the line, lane 1 towards its start: `step` is from a chunk to the next that passes.
 Pass MakePass(uint32_t length) {
   Pass pass = {};
-  for (RingWords& words : pass) words.all = length;
-  pass[0].out_end = pass[1].in_end = kEndToNext;
-  pass[0].in_end = pass[1].out_end = kEndToLast;
-  pass[0].step = length - 1;
-  pass[1].step = 1 % length;
+  for (RingWords& words : pass) words.schedule.all = length;
+  pass[0].schedule.out_end = pass[1].schedule.in_end = kEndToNext;
+  pass[0].schedule.in_end = pass[1].schedule.out_end = kEndToLast;
+  pass[0].schedule.step = length - 1;
+  pass[1].schedule.step = 1 % length;
   return pass;
 }
 
 // Two chips have one link, in both directions: lane 0 of each is all.
-void UseOneLink(RingWords& words, uint32_t index) {
-  words.out_end = words.in_end = index == 0 ? kEndToNext : kEndToLast;
+void UseOneLink(RingSchedule& schedule, uint32_t index) {
+  schedule.out_end = schedule.in_end = index == 0 ? kEndToNext : kEndToLast;
 }
 
 }  // namespace
@@ -111,47 +111,49 @@ Pass GatherPass(uint32_t length, bool closed, uint32_t index) {
   const uint32_t last = length - 1;
   Pass pass = MakePass(length);
   for (RingWords& words : pass) {
-    words.own_first = index;
-    words.received_first = (index + words.step) % length;
+    words.schedule.own_first = index;
+    words.schedule.received_first = (index + words.schedule.step) % length;
   }
-  auto& [forward, back] = pass;
   if (closed || length == 2) {
-    for (RingWords* words : {&forward, &back}) {
-      words->own_chunks = words->copies_own = 1;
-      words->received = last;
-      words->forwarded = last - 1;
+    for (RingWords& words : pass) {
+      words.schedule.own_chunks = words.buffers.copies_own = 1;
+      words.schedule.received = last;
+      words.schedule.forwarded = last - 1;
       if (length == 2) break;
     }
-    if (length == 2) UseOneLink(forward, index);
+    if (length == 2) UseOneLink(pass[0].schedule, index);
     return pass;
   }
+  RingSchedule& forward = pass[0].schedule;
   forward.own_chunks = index != last;
   forward.received = index;
   forward.forwarded = index != last ? index : 0;
+  RingSchedule& back = pass[1].schedule;
   back.own_chunks = index != 0;
   back.received = last - index;
   back.forwarded = index != 0 ? last - index : 0;
-  (index != last ? forward : back).copies_own = 1;
+  pass[index != last ? 0 : 1].buffers.copies_own = 1;
   return pass;
 }
 
 Pass ReducePass(uint32_t length, bool closed, uint32_t index) {
   const uint32_t last = length - 1;
   Pass pass = MakePass(length);
-  for (RingWords& words : pass) words.addends = 1;
-  auto& [forward, back] = pass;
+  for (RingWords& words : pass) words.adders.addends = 1;
   if (closed || length == 2) {
-    for (RingWords* words : {&forward, &back}) {
-      words->own_chunks = 1;
-      words->own_first = (index + words->step) % length;
-      words->received = last;
-      words->received_first = (words->own_first + words->step) % length;
-      words->forwarded = last - 1;
+    for (RingWords& words : pass) {
+      RingSchedule& schedule = words.schedule;
+      schedule.own_chunks = 1;
+      schedule.own_first = (index + schedule.step) % length;
+      schedule.received = last;
+      schedule.received_first = (schedule.own_first + schedule.step) % length;
+      schedule.forwarded = last - 1;
       if (length == 2) break;
     }
-    if (length == 2) UseOneLink(forward, index);
+    if (length == 2) UseOneLink(pass[0].schedule, index);
     return pass;
   }
+  RingSchedule& forward = pass[0].schedule;
   forward.own_first = forward.received_first = last;
   if (index == 0) {
     forward.own_chunks = last;
@@ -159,12 +161,13 @@ Pass ReducePass(uint32_t length, bool closed, uint32_t index) {
     forward.received = length - index;
     forward.forwarded = last - index;
   }
+  RingSchedule& back = pass[1].schedule;
   if (index == last) {
     back.own_chunks = last;
   } else {
     back.received = index + 1;
     back.forwarded = index;
-    back.accumulates = forward.accumulated = index != 0;
+    pass[0].adders.accumulated = pass[1].adders.accumulates = index != 0;
   }
   return pass;
 }
@@ -172,10 +175,10 @@ Pass ReducePass(uint32_t length, bool closed, uint32_t index) {
 Pass FoldPass(uint32_t length) {
   Pass pass = {};
   for (RingWords& words : pass) {
-    words.all = length;
-    words.received = 1;  // adders write a result like the last chunk that is received
-    words.addends = length - 1;
-    words.folds = 1;
+    words.schedule.all = length;
+    words.schedule.received = 1;  // adders write a result like the last chunk that is received
+    words.adders.addends = length - 1;
+    words.adders.folds = 1;
   }
   return pass;
 }
@@ -184,28 +187,27 @@ void SetChunks(RingWords& words, const Chunks& chunks, uint32_t share, uint32_t 
   const auto begin = [&](uint32_t of) {
     return static_cast<uint32_t>(uint64_t{chunks.pages} * of / shares);
   };
-  const bool adds = words.sum != RingSum::kNone;
-  words.chunk_pages = chunks.pages;
-  words.all_pages = chunks.all_pages;
-  words.lane_page = begin(share);
-  words.lane_pages = begin(share + 1) - begin(share);
-  words.page_bytes = chunks.page_bytes;
-  words.slice_bytes = adds ? kRingSliceBytes : kRingSegmentBytes;
-  const uint32_t extent = std::min(chunks.page_bytes, words.slice_bytes);
-  const uint32_t stride =
-      (extent + kRingExtentAlignment - 1) / kRingExtentAlignment * kRingExtentAlignment;
-  const uint64_t extents =
-      uint64_t{words.lane_pages} * ((uint64_t{chunks.page_bytes} + extent - 1) / extent);
+  const bool adds = words.adders.sum != RingSum::kNone;
+  RingChunks& cut = words.chunks;
+  cut.chunk_pages = chunks.pages;
+  cut.all_pages = chunks.all_pages;
+  cut.lane_page = begin(share);
+  cut.lane_pages = begin(share + 1) - begin(share);
+  cut.page_bytes = chunks.page_bytes;
+  cut.slice_bytes = adds ? kRingSliceBytes : kRingSegmentBytes;
+  cut.extent_bytes = std::min(chunks.page_bytes, cut.slice_bytes);
+  cut.extent_stride =
+      (cut.extent_bytes + kRingExtentAlignment - 1) / kRingExtentAlignment * kRingExtentAlignment;
+  cut.page_extents = (chunks.page_bytes - 1) / cut.extent_bytes + 1;
+  const uint64_t extents = uint64_t{cut.lane_pages} * cut.page_extents;
   const uint64_t half = std::max<uint64_t>((extents + 1) / 2, 1);
-  words.slice_extents = static_cast<uint32_t>(std::min<uint64_t>(words.slice_bytes / stride, half));
-  words.slices = adds ? static_cast<uint32_t>(std::min<uint64_t>(
-                            (half + words.slice_extents - 1) / words.slice_extents, kRingAdders))
-                      : 1;
-  const uint64_t in_segment = uint64_t{words.slices} * words.slice_extents;
-  const uint64_t segments = (extents + in_segment - 1) / in_segment;
-  if (adds) {
-    words.sums = static_cast<uint32_t>(segments * words.received);
-  }
+  cut.slice_extents =
+      static_cast<uint32_t>(std::min<uint64_t>(cut.slice_bytes / cut.extent_stride, half));
+  const uint64_t slices = (half + cut.slice_extents - 1) / cut.slice_extents;
+  cut.slices = adds ? static_cast<uint32_t>(std::min<uint64_t>(slices, kRingAdders)) : 1;
+  const uint64_t in_segment = uint64_t{cut.slices} * cut.slice_extents;
+  cut.segments = static_cast<uint32_t>((extents + in_segment - 1) / in_segment);
+  if (adds) words.adders.sums = cut.segments * words.schedule.received;
 }
 
 }  // namespace ttfd::mesh

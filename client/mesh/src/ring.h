@@ -54,8 +54,8 @@ using Pass = std::array<RingWords, kRingLanes>;
 // open the lanes bring different chunks.
 Pass GatherPass(uint32_t length, bool closed, uint32_t index);
 
-// A reduce_scatter, which leaves the sum of chunk `index` of all chips. In a line that is open lane 1 adds to the result
-// of lane 0.
+// A reduce_scatter, which leaves the sum of chunk `index` of all chips. In a line that is open lane 1 adds to the
+// result of lane 0.
 Pass ReducePass(uint32_t length, bool closed, uint32_t index);
 
 // The sum of all chunks that a gather has left on a chip, in the order of their numbers; either lane moves half of it.

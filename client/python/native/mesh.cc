@@ -80,6 +80,22 @@ void BindBuffers(py::module_& module) {
            [](const Buffers& b, size_t chip) { return b->buffers.at(chip).size_bytes(); });
 }
 
+void BindSums(py::class_<Mesh>& bound) {
+  bound
+      .def("enqueue_reduce_scatter",
+           [](Mesh& m, const Buffers& from, const Buffers& to, mesh::Element element,
+              uint32_t axis) {
+             Check(m.Call([&](mesh::Mesh& mesh) {
+               return mesh.EnqueueReduceScatter(*from, *to, element, axis);
+             }));
+           })
+      .def("enqueue_all_reduce", [](Mesh& m, const Buffers& from, const Buffers& to,
+                                    mesh::Element element, uint32_t axis) {
+        Check(m.Call(
+            [&](mesh::Mesh& mesh) { return mesh.EnqueueAllReduce(*from, *to, element, axis); }));
+      });
+}
+
 }  // namespace
 
 void BindMeshes(py::module_& module) {
@@ -89,8 +105,9 @@ void BindMeshes(py::module_& module) {
       .value("FLOAT32", mesh::Element::kFloat32)
       .value("BFLOAT16", mesh::Element::kBFloat16);
   module.def("find_placement", &FindPlacement);
-  py::class_<Mesh>(module, "Mesh")
-      .def(py::init(&MakeMesh))
+  py::class_<Mesh> bound(module, "Mesh");
+  BindSums(bound);
+  bound.def(py::init(&MakeMesh))
       .def("allocate",
            [](Mesh& m, uint64_t part_bytes, uint32_t parts) {
              return Buffers(
@@ -113,20 +130,6 @@ void BindMeshes(py::module_& module) {
            [](Mesh& m, const Buffers& from, const Buffers& to, uint32_t axis) {
              Check(
                  m.Call([&](mesh::Mesh& mesh) { return mesh.EnqueueAllGather(*from, *to, axis); }));
-           })
-      .def("enqueue_reduce_scatter",
-           [](Mesh& m, const Buffers& from, const Buffers& to, mesh::Element element,
-              uint32_t axis) {
-             Check(m.Call([&](mesh::Mesh& mesh) {
-               return mesh.EnqueueReduceScatter(*from, *to, element, axis);
-             }));
-           })
-      .def("enqueue_all_reduce",
-           [](Mesh& m, const Buffers& from, const Buffers& to, mesh::Element element,
-              uint32_t axis) {
-             Check(m.Call([&](mesh::Mesh& mesh) {
-               return mesh.EnqueueAllReduce(*from, *to, element, axis);
-             }));
            })
       // False: not within the time. Python handles signals between calls.
       .def("finish",

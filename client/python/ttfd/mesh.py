@@ -68,10 +68,10 @@ def connect(shape: tuple[int, int], address: str | os.PathLike[str] | None = Non
 
 
 def _element(element: npt.DTypeLike) -> _native.MeshElement:
-    name = element if isinstance(element, str) else np.dtype(element).name
-    if name not in ("int32", "float32", "bfloat16"):
-        check.refuse_value(element, "element", "one of int32, float32 and bfloat16")
-    return _native.MeshElement.__members__[name.upper()]
+    for name in ("int32", "float32", "bfloat16"):
+        if element == name or element is getattr(np, name, None) or (isinstance(element, np.dtype) and element == np.dtype(name)):
+            return _native.MeshElement.__members__[name.upper()]
+    check.refuse_value(element, "element", "one of int32, float32 and bfloat16")
 
 
 class Mesh:
@@ -129,8 +129,8 @@ class Mesh:
         """Gives chip i of each line along `axis` the sum, over the chips of the line, of those parts that belong to it: the i-th of as many
         equal runs of parts as the line has chips. Returns `into`, or a new buffer.
 
-        element: what the bytes are, "int32", "float32" or "bfloat16", or the type of NumPy. Sums repeat bit for bit; those of int32
-        are modulo 2^32, denormals of float32 count as 0, and each addition of bfloat16 rounds.
+        element: what the bytes are, "int32", "float32" or "bfloat16", or the type of NumPy. Sums of the same buffers on the same mesh repeat
+        bit for bit; docs/meshes.md says in which order numbers are added, how sums are rounded, and what denormals and NaN become.
         """
         to = self.enqueue_reduce_scatter(buffer, element, axis, into)
         self.finish()

@@ -60,6 +60,7 @@ void Compute(uint32_t operation, uint32_t tile) {
   OPERATION(Broadcast<BroadcastType::SCALAR>())
   UNARY(row_sums)
   UNARY(row_maxima)
+  BINARY(add_int32)
 }
 
 }  // namespace

@@ -18,13 +18,15 @@
 // Chip row * columns + column is in that row and column. Axis 0 is along the columns: it joins chips that differ in
 // their row. Axis 1 is along the rows. These are NumPy's axes of an array of the mesh's shape.
 //
-// Sessions and their queues are ordinary ones, for programs of the caller's on each chip. Operations use up to two links
-// between two neighbours, where all neighbours along the axis have so many. On every chip they run on workers (0, 0) and
-// (2, 0) for the links of axis 0, (4, 0) and (6, 0) for those of axis 1, whose link ends 0 and 1 are the mesh's; sums
-// also on rows 1 to 8 of the same column and the next one.
+// Sessions and their queues are ordinary ones, for programs of the caller's on each chip. Operations use up to two
+// links between two neighbours, where all neighbours along the axis have so many. On every chip they run on workers
+// (0, 0) and (2, 0) for the links of axis 0, (4, 0) and (6, 0) for those of axis 1, whose link ends 0 and 1 are the
+// mesh's; sums also on rows 1 to 8 of the same column and the next one. A card whose grid does not have these workers
+// refuses the operation.
 //
-// Sums repeat bit for bit, and are the same on every chip: the order of addition follows from the shape of the mesh and
-// the size of the buffers (docs/meshes.md). Denormals of Float32 count as 0, and what would be one is 0.
+// Sums of the same buffers on the same mesh repeat bit for bit, and are the same on every chip. The order of addition
+// follows from the lines, whether they are closed, the number of links, and the sizes of buffers and pages
+// (docs/meshes.md). Denormals count as 0, and what would be one is 0; a NaN of bfloat16 counts as infinity of its sign.
 //
 // A kernel of an operation waits for those on the neighbouring chips, for its kernel timeout at most. So an operation
 // that fails on one chip hangs on others. After a failure the mesh refuses operations (FAILED_PRECONDITION); connect it
@@ -86,11 +88,13 @@ struct MeshBuffer {
   uint64_t padded_bytes() const { return parts * pages_per_part() * page_bytes(); }
 };
 
-// What the bytes of a buffer are, for operations that add.
+// Type of the numbers of a buffer, for operations that add.
 enum class Element : uint32_t {
-  kInt32,     // two's complement; sums are modulo 2^32
-  kFloat32,   // sums of two are rounded to the nearest number
-  kBFloat16,  // the same, and the halfway between two of them away from zero
+  kInt32,    // two's complement; sums are modulo 2^32
+  kFloat32,  // each sum of two is rounded to the nearest number
+  // Each sum is rounded to the nearest, halves away from zero; an AllReduce of less than 64 KiB adds all in Float32 and
+  // rounds once.
+  kBFloat16,
 };
 
 // From the begin of an operation's first kernel on a link's worker to the end of its last one there, in clocks of that
@@ -140,10 +144,10 @@ class Mesh {
   Status AllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
   // The same, behind what is enqueued on the queues of the sessions; Finish waits for it.
   Status EnqueueAllGather(const MeshBuffer& from, const MeshBuffer& to, uint32_t axis);
-  // Chip i of a line along the axis gets the sum, over all chips of the line, of the parts that belong to it: `from` has
-  // length(axis) times the parts of `to`, of the same size, in equal pages, and those of chip i follow those of chip
-  // i - 1. Parts and pages are whole elements. The buffers are those of this mesh's sessions, a chip's two different
-  // ones.
+  // Chip i of a line along the axis gets the sum, over all chips of the line, of the parts that belong to it: `from`
+  // has length(axis) times the parts of `to`, of the same size, in equal pages, and those of chip i follow those of
+  // chip i - 1. Parts and pages are whole elements. The buffers are those of this mesh's sessions, a chip's two
+  // different ones.
   Status ReduceScatter(const MeshBuffer& from, const MeshBuffer& to, Element element,
                        uint32_t axis);
   Status EnqueueReduceScatter(const MeshBuffer& from, const MeshBuffer& to, Element element,
