@@ -12,6 +12,10 @@ namespace {
 // For what is on the card when the time to stop is over already: replies under way arrive.
 constexpr Duration kLastDrain = std::chrono::seconds(1);
 
+// Stalls of kernels that wait for those of another card are usually shorter.
+constexpr Duration kLongStall = std::chrono::milliseconds(20);
+constexpr Duration kLongestWait = std::chrono::seconds(1);  // between looks at one
+
 }  // namespace
 
 CardExecutor::CardExecutor(const Parts& parts, uint32_t device, ServedCard served,
@@ -80,11 +84,12 @@ CardReading CardExecutor::ReadCard() {
 
 void CardExecutor::LookAfter() {
   for (const Profiler::Request& request : std::exchange(profiles_, {})) StartProfile(request);
-  if (!resets_.empty()) {
-    const Status status = recovery_.Reset("reset by the administrator");
-    for (auto& done : std::exchange(resets_, {})) done(status);
+  begun_resets_ = std::exchange(resets_, {});
+  if (!begun_resets_.empty()) {
+    recovery_.SetToBeReset("reset by the administrator");
+  } else {
+    recovery_.LookAtCard();
   }
-  recovery_.LookAtCard();
 }
 
 void CardExecutor::NeighbourWillReset(ResetStrength strength) {
@@ -98,6 +103,7 @@ void CardExecutor::NeighbourWillReset(ResetStrength strength) {
 void CardExecutor::Recover() {
   recovery_.RecoverIfStopped();
   const Status& lost = recovery_.lost();
+  for (auto& done : std::exchange(begun_resets_, {})) done(lost);
   if (!lost.ok()) recovery_.FailQueued(ResetError(std::string(StatusMessage(lost))));
   in_flight_.CheckQuiet();
   profiler_.Check();
@@ -121,6 +127,20 @@ void CardExecutor::Run(absl::FunctionRef<bool()> interrupted) {
   const Status status = SubmitAndPoll(interrupted, &place);
   // A wait that a stop has cut short: the stop sees to the rest.
   if (!status.ok() && status.code() != StatusCode::kCancelled) recovery_.SetStopped(status, place);
+  if (motion_ != Motion::kStalled) stall_.reset();
+}
+
+bool CardExecutor::StalledOnFault(bool at_once) {
+  if (motion_ != Motion::kStalled) return false;
+  const TimePoint now = parts_.clocks.device.Now();
+  if (!stall_.has_value()) stall_.emplace(Stall{now + kLongStall, kLongStall});
+  if (stall_->on_fault || (!at_once && now < stall_->next_look)) return stall_->on_fault;
+  stall_->wait = std::min<Duration>(2 * stall_->wait, kLongestWait);
+  stall_->next_look = now + stall_->wait;
+  const std::vector<HartReport> harts = card_.probe().Harts();
+  stall_->on_fault =
+      std::any_of(harts.begin(), harts.end(), [](const HartReport& hart) { return hart.faulted; });
+  return stall_->on_fault;
 }
 
 Status CardExecutor::SubmitAndPoll(absl::FunctionRef<bool()> interrupted,
@@ -150,7 +170,9 @@ Status CardExecutor::Shutdown(TimePoint deadline) {
   profiler_.End();
   const Status unavailable = Error(StatusCode::kUnavailable, "{}", stopped.message);
   for (const Profiler::Request& request : std::exchange(profiles_, {})) request.done(unavailable);
-  for (const auto& done : std::exchange(resets_, {})) done(unavailable);
+  for (auto* resets : {&begun_resets_, &resets_}) {
+    for (const auto& done : std::exchange(*resets, {})) done(unavailable);
+  }
   recovery_.FailQueued(stopped);
   // The shutdown drains: reads in flight may still be delivered, so their slices live until it is over.
   const Duration left = std::max(deadline - parts_.clocks.host.Now(), kLastDrain);

@@ -77,8 +77,13 @@ class CardExecutor {
   // Gives the card what it may have and lets it run, if it does, until it has news or is interrupted.
   void Run(absl::FunctionRef<bool()> interrupted);
   Motion motion() const { return motion_; }
+  // The card is stalled, and a hart of it has stopped on a fault: nothing that others do lets it continue. Looks at the
+  // harts `at_once`, or when the stall has lasted a while, and more seldom the longer it lasts.
+  bool StalledOnFault(bool at_once);
   // The card is stalled, and so is everything that it may wait for: it hangs.
   void SetHanging() { recovery_.SetStopped(NothingMoves(), std::nullopt); }
+  // It is reset, though it has done nothing wrong. "reset with device 1"
+  void SetToBeReset(const std::string& why) { recovery_.SetToBeReset(why); }
   // Answers requests whose time has come.
   void CheckQuiet() { in_flight_.CheckQuiet(); }
   bool idle() const;
@@ -101,7 +106,9 @@ class CardExecutor {
 
   // Before Run in a round: carries out what was requested, and looks once a second whether the card is there.
   void LookAfter();
-  // After Run: recovers a card that has stopped, fails what is queued for one that is lost.
+  // After Run: halts a card that has stopped, where it is not to be recovered before others are halted too.
+  void HaltIfStopped() { recovery_.HaltIfStopped(); }
+  // Recovers a card that has stopped, fails what is queued for one that is lost.
   void Recover();
   // The chip that the card is behind is reset next.
   void NeighbourWillReset(ResetStrength strength);
@@ -127,8 +134,15 @@ class CardExecutor {
   QueueWatchdog watchdog_;
   Recovery recovery_;
   Motion motion_ = Motion::kIdle;
-  // Requested, and not begun.
+  struct Stall {
+    TimePoint next_look;
+    Duration wait;
+    bool on_fault = false;
+  };
+  std::optional<Stall> stall_;
+  // Requested, and not begun; begun.
   std::vector<std::function<void(const Status&)>> resets_;
+  std::vector<std::function<void(const Status&)>> begun_resets_;
   std::vector<Profiler::Request> profiles_;
 };
 

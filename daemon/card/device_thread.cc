@@ -104,12 +104,35 @@ void DeviceThread::RunCards(TimePoint until, const CardExecutor* waited_for) {
 void DeviceThread::JudgeStalled() {
   using Motion = CardExecutor::Motion;
   for (const auto& card : cards_) {
-    if (card->motion() != Motion::kStalled) continue;
-    const bool all = std::all_of(cards_.begin(), cards_.end(), [&](const auto& other) {
-      return domains_[other->device()] != domains_[card->device()] ||
-             other->motion() == Motion::kStalled;
-    });
-    if (all) card->SetHanging();
+    if (card->motion() != Motion::kStalled || card->stopped()) continue;
+    bool all = true, other_faulted = false;
+    for (const auto& other : cards_) {
+      if (Linked(*card, *other)) all &= other->motion() == Motion::kStalled;
+    }
+    for (const auto& other : cards_) {
+      if (all && Linked(*card, *other)) other_faulted |= other->StalledOnFault(/*at_once=*/true);
+    }
+    if (card->StalledOnFault(all) || (all && !other_faulted)) card->SetHanging();
+  }
+}
+
+void DeviceThread::HaltLinked() {
+  if (!AnyCard(&CardExecutor::stopped)) return;
+  const auto linked_with_stopped = [this](const CardExecutor& card) {
+    return std::any_of(cards_.begin(), cards_.end(),
+                       [&](const auto& other) { return Linked(card, *other) && other->stopped(); });
+  };
+  std::vector<CardExecutor*> waiting;
+  for (const auto& card : cards_) {
+    if (card->stopped() || !linked_with_stopped(*card) || !card->runs_kernels()) continue;
+    waiting.push_back(card.get());
+  }
+  for (CardExecutor* const card : waiting) {
+    card->SetToBeReset("reset with one that its kernels have links to");
+  }
+  // A chip behind a link before the one that it is reached through.
+  for (auto card = cards_.rbegin(); card != cards_.rend(); ++card) {
+    if (linked_with_stopped(**card)) (*card)->HaltIfStopped();
   }
 }
 
@@ -167,7 +190,10 @@ bool DeviceThread::RunOnce() {
   for (const auto& card : cards_) card->LookAfter();
   RunCards(TimePoint::max(), nullptr);
   JudgeStalled();
-  for (const auto& card : cards_) card->Recover();
+  for (const auto& card : cards_) {
+    HaltLinked();  // others may have stopped or begun while the last one booted
+    card->Recover();
+  }
   bool idle = EndRound(had_input);
   for (const auto& card : cards_) card->ReadIfRequested();
   if (idle && options_.serve_debugger) idle = !options_.serve_debugger();

@@ -65,8 +65,9 @@ class DeviceThread {
 
   // Kernels of these cards, and of those linked with any of them, may wait for each other from now on (`linked`), or
   // those of each of these cards only for those of the same. A
-  // stalled card hangs if all cards that it may wait for are stalled too. Where one of these has nothing to do, its
-  // kernels may still come: timeouts alone end the wait.
+  // stalled card hangs if a hart of its own has stopped on a fault, or if all cards that it may wait for are stalled
+  // too, without a fault. Else, where one of these has nothing to do, its kernels may still come: timeouts alone end
+  // the wait.
   void SetLinked(std::span<const uint32_t> devices, bool linked);
   // One round of the device thread, for tests that leave Start out. True: there is more to do.
   bool RunOnce();
@@ -87,6 +88,12 @@ class DeviceThread {
   void RunCards(TimePoint until, const CardExecutor* waited_for);
   // After a round of all cards.
   void JudgeStalled();
+  // Before the recovery of cards that have stopped. Kernels of linked cards may wait for those of one, or send to it:
+  // these cards are reset with it, and all are halted before the first is booted.
+  void HaltLinked();
+  bool Linked(const CardExecutor& a, const CardExecutor& b) const {
+    return &a != &b && domains_[a.device()] == domains_[b.device()];
+  }
   bool AnyCard(bool (CardExecutor::*is)() const) const {
     return std::any_of(cards_.begin(), cards_.end(),
                        [is](const auto& card) { return (*card.*is)(); });

@@ -83,30 +83,55 @@ HardwareQueue* Recovery::SuspectRefused(const std::optional<StopPlace>& place) {
   return nullptr;
 }
 
+Recovery::Halted Recovery::Halt(const Stop& stop) {
+  if (halted_.has_value()) return *std::exchange(halted_, std::nullopt);
+  Halted halted{.began = parts_.clocks.host.Now(), .report = {}, .stop = {}};
+  if (stop.reset.empty()) {
+    halted.report = HostEvidence(stop.why, parts_.in_flight.queues(),
+                                 parts_.in_flight.recent_launches(), parts_.card.probe());
+    halted.report.device = parts_.device;
+    HangKeeper* const hangs = parts_.options.hangs;
+    if (hangs != nullptr) halted.report.id = hangs->NewId();
+    halted.kept = hangs == nullptr || hangs->KeepHostSide(halted.report);
+  }
+  halted.stop = HaltCard();
+  return halted;
+}
+
+// The link to a chip may be opened again; what the chip has in memory is there then.
+void Recovery::LookWhetherCutOff() {
+  if (!parts_.behind_another || halted_.has_value() || !stop_->reset.empty()) return;
+  const Status present = parts_.card.CheckPresence();
+  if (present.ok()) return;
+  stop_->reset = fmt::format("reset because it was cut off: {}", StatusMessage(present));
+}
+
+void Recovery::HaltIfStopped() {
+  if (!stop_.has_value() || !lost_.ok() || halted_.has_value()) return;
+  LookWhetherCutOff();
+  if (parts_.card.CheckPresence().ok()) halted_ = Halt(*stop_);
+}
+
 void Recovery::RecoverIfStopped() {
-  const std::optional<Stop> stop = std::exchange(stop_, std::nullopt);
-  if (!stop.has_value()) return;
-  // The link to a chip may be opened again; what the chip has in memory is there then.
-  const Status present = parts_.behind_another ? parts_.card.CheckPresence() : OkStatus();
-  if (!present.ok()) {
-    Reset(fmt::format("reset because it was cut off: {}", StatusMessage(present))).IgnoreError();
-  } else if (CardIsThere()) {
-    Recover(stop->why, stop->place);
+  if (!stop_.has_value()) return;
+  LookWhetherCutOff();
+  const Stop stop = *std::exchange(stop_, std::nullopt);
+  if (!stop.reset.empty()) {
+    Reset(stop.reset, Halt(stop)).IgnoreError();
+  } else if (halted_.has_value() || CardIsThere()) {
+    Recover(stop, Halt(stop));
   }
 }
 
 // Other sessions receive nothing, unless the reset took something from them; and then what happened, but not in whose
 // code.
-void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place) {
-  const TimePoint began = parts_.clocks.host.Now();
-  HangReport report = HostEvidence(why, parts_.in_flight.queues(),
-                                   parts_.in_flight.recent_launches(), parts_.card.probe());
+void Recovery::Recover(const Stop& cause, Halted halted) {
+  const Status& why = cause.why;
+  const std::optional<StopPlace>& place = cause.place;
+  HangReport& report = halted.report;
+  CardStop& stop = halted.stop;
   HangKeeper* const hangs = parts_.options.hangs;
-  report.device = parts_.device;
-  if (hangs != nullptr) report.id = hangs->NewId();
-  bool kept = hangs == nullptr || hangs->KeepHostSide(report);
-
-  CardStop stop = HaltCard();
+  bool kept = halted.kept;
   report.stall = std::move(stop.stall);
   DescribeStall(why, &report);
   const std::vector<SubmittedSlice*> entries = parts_.in_flight.All();
@@ -150,16 +175,15 @@ void Recovery::Recover(const Status& why, const std::optional<StopPlace>& place)
   DescribeRecovery(recovered, &report);
   report.boot_attempts = boots_tried_;
   report.recovery_ms =
-      std::chrono::duration<double, std::milli>(parts_.clocks.host.Now() - began).count();
+      std::chrono::duration<double, std::milli>(parts_.clocks.host.Now() - halted.began).count();
   if (hangs != nullptr) hangs->KeepOutcome(report);
   if (recovered.ok()) {
     LogInfo("device {} works again after {:.1f} ms", parts_.device, report.recovery_ms);
   }
 }
 
-Status Recovery::Reset(const std::string& why) {
-  stop_.reset();
-  const CardStop stop = HaltCard();
+Status Recovery::Reset(const std::string& why, const Halted& halted) {
+  const CardStop& stop = halted.stop;
   const SliceError error = ResetError("the card was " + why);
   if (lost_.ok() && parts_.card.device_info().memory_survives_reset) {
     const std::vector<SubmittedSlice*> entries = parts_.in_flight.All();
@@ -186,6 +210,7 @@ void Recovery::FailQueued(const SliceError& error) {
 }
 
 Status Recovery::Boot(ResetStrength strength) {
+  halted_.reset();
   parts_.before_reset(strength);
   Status booted = parts_.card.Boot(strength, [this] { return parts_.keep_waiting(); });
   booted_ |= booted.ok();
@@ -243,6 +268,7 @@ Status Recovery::BootAgain(const std::string& why) {
 void Recovery::GiveCardUp(StatusCode code, const std::string& text) {
   LogError("device {} lost: {}", parts_.device, text);
   lost_ = Error(code, "{}", text);
+  halted_.reset();
   parts_.in_flight.Retire(parts_.clocks.device.Now());
   parts_.in_flight.Fail(ResetError(text));
   SetState(DeviceState::kFailed, text);
@@ -256,7 +282,7 @@ bool Recovery::CardIsThere() {
 
 void Recovery::NeighbourIsReset() {
   if (!booted_ || !lost_.ok()) return;
-  stop_.reset();
+  if (stop_.has_value() && stop_->reset.empty()) stop_.reset();
   GiveCardUp(StatusCode::kUnavailable, "the chip through which the card is reached is reset");
   look_for_ = true;
 }

@@ -43,14 +43,17 @@ class Recovery {
   const Status& lost() const { return lost_; }
   // The card hung or faulted: it runs no more until RecoverIfStopped. `place`: none if it reported that itself.
   void SetStopped(const Status& why, const std::optional<StopPlace>& place) {
-    stop_ = {why, place};
+    stop_ = {why, place, ""};
   }
+  // The same for a card that has done nothing wrong and is reset: "reset by the administrator". Also for one that is
+  // lost.
+  void SetToBeReset(const std::string& why) { stop_ = {OkStatus(), std::nullopt, why}; }
   bool stopped() const { return stop_.has_value(); }
   // Neither lost nor stopped.
   bool CardRuns() const { return lost_.ok() && !stop_.has_value(); }
+  // Before RecoverIfStopped, where other cards are to be halted before this one is recovered.
+  void HaltIfStopped();
   void RecoverIfStopped();
-  // The administrator's reset. "reset by the administrator"
-  Status Reset(const std::string& why);
   // Checks once a second whether the card is still there, or there again; less often where that takes long. Call before
   // `next_look`.
   void LookAtCard();
@@ -65,11 +68,23 @@ class Recovery {
   struct Stop {
     Status why;
     std::optional<StopPlace> place;
+    std::string reset;  // why the card is reset; empty: `why` is to be looked into
+  };
+
+  // A card that was halted, and the host's records from before.
+  struct Halted {
+    TimePoint began;
+    HangReport report;  // of a card that was not to be reset
+    bool kept = true;   // on disk
+    CardStop stop;
   };
 
   // False: it is lost from now on.
   bool CardIsThere();
-  void Recover(const Status& why, const std::optional<StopPlace>& place);
+  void Recover(const Stop& cause, Halted halted);
+  Halted Halt(const Stop& stop);
+  void LookWhetherCutOff();
+  Status Reset(const std::string& why, const Halted& halted);
   CardStop HaltCard();
   std::vector<StoppedSlice> Stopped(const CardStop& stop);
   // Ends and requeues all slices but the offender. `error`: of those that were interrupted.
@@ -92,6 +107,7 @@ class Recovery {
   bool booted_ = false;    // once, at least
   bool look_for_ = false;  // it is lost, and may be found again though it is there
   std::optional<Stop> stop_;
+  std::optional<Halted> halted_;  // by HaltIfStopped
   TimePoint next_look_;
   uint32_t boots_tried_ = 0;  // of the last recovery
 };

@@ -1,7 +1,6 @@
 // Connects and disconnects links between rounds of the device thread.
 #include "daemon/core/card_links.h"
 
-#include <set>
 #include <utility>
 
 #include "runtime/base/log.h"
@@ -22,25 +21,31 @@ bool Overlap(const LinkConnection& a, const LinkConnection& b) {
 }  // namespace
 
 void CardLinks::Connect(uint64_t lease, std::vector<LinkConnection> links, Done done) {
-  ConnectNext(lease, std::make_shared<const std::vector<LinkConnection>>(std::move(links)), 0,
-              std::move(done));
+  ConnectNext(
+      std::make_shared<Connecting>(Connecting{lease, std::move(links), 0, 0, std::move(done)}));
 }
 
-void CardLinks::ConnectNext(uint64_t lease,
-                            std::shared_ptr<const std::vector<LinkConnection>> links, size_t next,
-                            Done done) {
-  thread_.Post(
-      [this, lease, links = std::move(links), next, done = std::move(done)](const Status& stopped) {
-        const Status connected = stopped.ok() ? Connect(lease, (*links)[next]) : stopped;
-        if (!connected.ok() || next + 1 == links->size()) return done(connected);
-        ConnectNext(lease, links, next + 1, done);
-      });
+void CardLinks::ConnectNext(std::shared_ptr<Connecting> all) {
+  thread_.Post([this, all = std::move(all)](const Status& stopped) {
+    const Status connected = stopped.ok() ? ConnectOneOf(*all) : stopped;
+    if (!connected.ok() || all->next == all->links.size()) return all->done(connected);
+    ConnectNext(all);
+  });
+}
+
+Status CardLinks::ConnectOneOf(Connecting& all) {
+  const uint64_t lost = leases_[all.lease].lost;
+  if (all.next == 0) all.lost = lost;
+  if (lost != all.lost) {
+    return DeviceResetStatus("a device was reset while its links were connected");
+  }
+  return Connect(all.lease, all.links[all.next++]);
 }
 
 Status CardLinks::CheckIdle(uint32_t device) const {
   const DaemonCard& card = cards_.at(device);
   RETURN_IF_ERROR(cards_.CheckWorks(device));
-  if (card.health.state() != DeviceState::kReady) {
+  if (card.health.state() != DeviceState::kReady || card.executor->stopped()) {
     return DeviceResetStatus(fmt::format("device {} is being repaired", device));
   }
   if (!card.executor->runs_kernels()) return OkStatus();
@@ -60,7 +65,8 @@ Status CardLinks::Drive(const LinkDriver::Call& call, const LinkConnection& link
 Status CardLinks::Connect(uint64_t lease, const LinkConnection& link) {
   RETURN_IF_ERROR(CheckIdle(link.a.device));
   RETURN_IF_ERROR(CheckIdle(link.b.device));
-  std::vector<LinkConnection>& connected = connected_[lease];
+  LeaseLinks& links = leases_[lease];
+  std::vector<LinkConnection>& connected = links.connected;
   for (auto old = connected.begin(); old != connected.end();) {
     if (!Overlap(*old, link)) {
       ++old;
@@ -70,27 +76,45 @@ Status CardLinks::Connect(uint64_t lease, const LinkConnection& link) {
     old = connected.erase(old);
   }
   connected.push_back(link);
+  links.devices.insert({link.a.device, link.b.device});
   RETURN_IF_ERROR(Drive(driver_.connect, link));
   thread_.SetLinked(std::vector<uint32_t>{link.a.device, link.b.device}, true);
   return OkStatus();
 }
 
-void CardLinks::Release(uint64_t lease) {
-  const auto found = connected_.find(lease);
-  if (found == connected_.end()) return;
-  std::set<uint32_t> devices;
-  for (const LinkConnection& link : found->second) {
-    devices.insert({link.a.device, link.b.device});
-    thread_.Post([this, link](const Status& stopped) {
-      if (!stopped.ok()) return;
-      const Status disconnected = Drive(driver_.disconnect, link);
-      if (disconnected.ok()) return;
-      LogWarning("link {}.{} to {}.{} of a lease that has ended: {}", link.a.device, link.a.channel,
-                 link.b.device, link.b.channel, StatusMessage(disconnected));
+void CardLinks::Disconnect(const LinkConnection& link, const char* why) const {
+  const Status disconnected = Drive(driver_.disconnect, link);
+  if (disconnected.ok()) return;
+  LogWarning("link {}.{} to {}.{} {}: {}", link.a.device, link.a.channel, link.b.device,
+             link.b.channel, why, StatusMessage(disconnected));
+}
+
+void CardLinks::CardIsReset(uint32_t device) {
+  const auto runs = [this](uint32_t other) {
+    CardExecutor& executor = *cards_.at(other).executor;
+    return executor.runs_kernels() && !executor.stopped();
+  };
+  for (auto& [lease, links] : leases_) {
+    links.lost += std::erase_if(links.connected, [&](const LinkConnection& link) {
+      if (link.a.device != device && link.b.device != device) return false;
+      if (runs(link.a.device == device ? link.b.device : link.a.device)) return false;
+      Disconnect(link, "of a card that is reset");
+      return true;
     });
   }
+}
+
+void CardLinks::Release(uint64_t lease) {
+  const auto found = leases_.find(lease);
+  if (found == leases_.end()) return;
+  for (const LinkConnection& link : found->second.connected) {
+    thread_.Post([this, link](const Status& stopped) {
+      if (stopped.ok()) Disconnect(link, "of a lease that has ended");
+    });
+  }
+  const std::set<uint32_t>& devices = found->second.devices;
   thread_.SetLinked(std::vector<uint32_t>(devices.begin(), devices.end()), false);
-  connected_.erase(found);
+  leases_.erase(found);
 }
 
 }  // namespace ttfd

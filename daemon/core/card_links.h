@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -42,21 +43,37 @@ class CardLinks {
   // work, or the link does not answer.
   void Connect(uint64_t lease, std::vector<LinkConnection> links,
                std::function<void(const Status&)> done);
+  // The card is reset, or lost: its links are disconnected at once, but for those to a card that still runs kernels,
+  // which is reset itself when these end or hang. REQUIRES that no kernels run on the card.
+  void CardIsReset(uint32_t device);
   // Disconnects all links of the lease in rounds to come, before those of later calls are connected. 0: none.
   void Release(uint64_t lease);
 
  private:
   using Done = std::function<void(const Status&)>;
-  void ConnectNext(uint64_t lease, std::shared_ptr<const std::vector<LinkConnection>> links,
-                   size_t next, Done done);
+  struct Connecting {
+    uint64_t lease = 0;
+    std::vector<LinkConnection> links;
+    size_t next = 0;
+    uint64_t lost = 0;  // of the lease, when the first was connected
+    Done done;
+  };
+  void ConnectNext(std::shared_ptr<Connecting> all);
+  Status ConnectOneOf(Connecting& all);
   Status Connect(uint64_t lease, const LinkConnection& link);
   Status CheckIdle(uint32_t device) const;
   Status Drive(const LinkDriver::Call& call, const LinkConnection& link) const;
+  void Disconnect(const LinkConnection& link, const char* why) const;
 
   DaemonCards& cards_;
   DeviceThread& thread_;
   const LinkDriver driver_;
-  std::map<uint64_t, std::vector<LinkConnection>> connected_;  // by lease
+  struct LeaseLinks {
+    std::vector<LinkConnection> connected;
+    std::set<uint32_t> devices;  // that had links
+    uint64_t lost = 0;           // links, by resets
+  };
+  std::map<uint64_t, LeaseLinks> leases_;
 };
 
 }  // namespace ttfd

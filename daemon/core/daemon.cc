@@ -139,6 +139,9 @@ void Daemon::NextSliceChanged(SessionQueue& queue) {
 void Daemon::DeviceStateChanged(uint32_t device, DeviceState state, const std::string& why) {
   DaemonCard& card = cards_.at(device);
   card.health.Set(state, why, card.executor->stats().launches);
+  if (state == DeviceState::kRecovering || state == DeviceState::kFailed) {
+    links_.CardIsReset(device);
+  }
   const bool memory_lost =
       state == DeviceState::kRecovering && !card.executor->device_info().memory_survives_reset;
   if (state != DeviceState::kFailed && !memory_lost) return;

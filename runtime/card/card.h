@@ -122,7 +122,7 @@ class Card {
   // Gives the card up: nothing is begun on it any more, on no hardware queue, so that the states of the commands in
   // flight stay true. What submitting a command that had not started changed in the host's records (the patches of a
   // trace) is undone. Adds to `output` what had ended, and what kernels had printed; a card that does not answer is
-  // reset for it. Harts are looked at first, for a halted one has no pc. Only Boot and Shutdown may follow.
+  // reset for it. Harts are looked at, and then all are held in reset. Only Boot and Shutdown may follow.
   virtual CardStop Halt(CardOutput* output) = 0;
 
   // Drains, terminates the dispatch cores, holds every hart in reset, whatever went wrong before; the

@@ -408,7 +408,7 @@ CardStop FirmwareCard::Halt(CardOutput* output) {
     }
   }
   UndoUnstarted(stop);
-  SalvagePrints();
+  HoldHarts();
   TakeOutput(output);
   return stop;
 }
@@ -425,10 +425,10 @@ void FirmwareCard::UndoUnstarted(const CardStop& stop) {
   }
 }
 
-void FirmwareCard::SalvagePrints() {
-  if (!prints_.active()) return;
-  // A reset leaves L1 as it is.
-  if (!prints_.Drain().ok() && device_.Reset().ok()) prints_.Drain().status().IgnoreError();
+void FirmwareCard::HoldHarts() {
+  const bool drained = !prints_.active() || prints_.Drain().ok();
+  const bool held = (!drained || device_info().memory_survives_reset) && device_.Reset().ok();
+  if (held && !drained) prints_.Drain().status().IgnoreError();
   prints_.Forget();
 }
 

@@ -101,7 +101,7 @@ class FirmwareCard final : public Card {
   uint32_t boot_nonce() const { return 0x7E570000u + boots_; }
   // Undoes what submitting commands that had not started changed in the host's records, the youngest first.
   void UndoUnstarted(const CardStop& stop);
-  void SalvagePrints();
+  void HoldHarts();  // salvages prints: L1 stays as it is, or the memory is lost anyway
   // Adds what has ended, and what was printed, since the last call.
   void TakeOutput(CardOutput* output);
   // "workers of CQ0 stopped: ..."

@@ -273,9 +273,13 @@ Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock) {
 }
 
 Status DisconnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock) {
-  ASSIGN_OR_RETURN(Side side_a, Side::Open(a, clock));
-  ASSIGN_OR_RETURN(Side side_b, Side::Open(b, clock));
-  return Connector(side_a, side_b).Disconnect();
+  StatusOr<Side> side_a = Side::Open(a, clock);
+  StatusOr<Side> side_b = Side::Open(b, clock);
+  if (side_a.ok() && side_b.ok()) return Connector(*side_a, *side_b).Disconnect();
+  for (StatusOr<Side>* side : {&side_a, &side_b}) {
+    if (side->ok()) (*side)->WriteEnd({}).IgnoreError();
+  }
+  return side_a.ok() ? side_b.status() : side_a.status();
 }
 
 }  // namespace ttfd

@@ -30,7 +30,7 @@ struct LinkPlace {
 Status ConnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock);
 
 // Undoes it: no doorbell touches a worker any more, and both LinkEnds say that they are not connected. Requirements and
-// errors are the same.
+// errors are the same. With an error this is so for a chip that answers, as far as LinkEnds go.
 Status DisconnectLink(const LinkPlace& a, const LinkPlace& b, Clock& clock);
 
 }  // namespace ttfd

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,10 +72,11 @@ class LinkDomain : public ::testing::Test {
   }
 
   // The kernel of a device takes segments from the link, or gives it some. Returns its value in the device's queue.
-  uint64_t LaunchOn(uint32_t device, bool sends) {
+  // `end`: 1 is not connected.
+  uint64_t LaunchOn(uint32_t device, bool sends, uint32_t end = 0) {
     LaunchRequest launch = Launch(kProgram + device);
     ArgumentsRequest& arguments = launch.arguments.emplace_back();
-    arguments.common = {0,
+    arguments.common = {end,
                         kSegments,
                         kBytes,
                         abi::kBufferAddress + 0x1000,
@@ -134,6 +136,45 @@ TEST_F(LinkDomain, CardsThatWaitForEachOtherHangAtOnceAndBothAreNamed) {
     EXPECT_THAT(core_->admin().GetStatus().devices[device].last_error,
                 HasSubstr("nothing can move any more"));
   }
+}
+
+TEST_F(LinkDomain, AFaultEndsTheWaitOfAnotherCardWhichIsResetWithIt) {
+  core_->SetLinked(kBoth, true);
+  const std::array<uint64_t, 2> values = {LaunchOn(0, false), LaunchOn(1, true, /*end=*/1)};
+  RunSome();
+  EXPECT_EQ(client_->ErrorOf(values[0], 0).reason, "DEVICE_RESET");
+  EXPECT_THAT(client_->ErrorOf(values[0], 0).message,
+              HasSubstr("reset with one that its kernels have links to"));
+  EXPECT_EQ(client_->ErrorOf(values[1], 1).reason, "DEVICE_FAULT");
+  EXPECT_EQ(Resets(0), 1u);
+  EXPECT_EQ(Resets(1), 1u);
+}
+
+TEST_F(LinkDomain, AnAdministratorsResetIsAlsoOfACardWhoseKernelsWait) {
+  core_->SetLinked(kBoth, true);
+  const uint64_t takes = LaunchOn(0, false);
+  RunSome();
+  std::optional<Status> reset;
+  ASSERT_TRUE(
+      core_->admin().ResetDevice(1, [&reset](const Status& status) { reset = status; }).ok());
+  RunSome();
+  EXPECT_EQ(reset, OkStatus());
+  EXPECT_EQ(client_->ErrorOf(takes, 0).reason, "DEVICE_RESET");
+  EXPECT_EQ(Resets(0), 1u);
+  EXPECT_EQ(Resets(1), 1u);
+  // A card without kernels stays as it is.
+  ASSERT_TRUE(core_->admin().ResetDevice(1, [](const Status&) {}).ok());
+  RunSome();
+  EXPECT_EQ(Resets(0), 1u);
+  EXPECT_EQ(Resets(1), 2u);
+}
+
+TEST_F(LinkDomain, AFaultIsFoundNextToALinkedCardThatHasNothingToDo) {
+  core_->SetLinked(kBoth, true);
+  const uint64_t gives = LaunchOn(1, true, /*end=*/1);
+  for (int i = 0; i < 1000 && Resets(1) == 0; ++i) RunSome();  // long before its kernel timeout
+  EXPECT_EQ(client_->ErrorOf(gives, 1).reason, "DEVICE_FAULT");
+  EXPECT_EQ(Resets(0), 0u);
 }
 
 // A card that is not linked waits for no other, whatever those do.

@@ -300,17 +300,38 @@ def test_a_mesh_whose_operation_has_failed_refuses_others_and_says_why():
         with pytest.raises(ttfd.Error, match="chip 2"):  # before anything is begun
             chips.enqueue_all_gather(part, 1, whole)
         chips.sessions[0].queue.finish()
-    with pytest.raises(KeyboardInterrupt), chips_of("sim:cluster=1x2", (1, 2)) as chips:
-        part, whole = chips.allocate(100), chips.allocate(100, 2)
-        tile = [ttfd.CoreRange(1, 0, 1, 0)]  # the worker of axis 1
-        session = chips.sessions[1]
+    with chips_of("sim:cluster=1x3,wrap=none", (1, 3)) as chips:
+        part, whole = chips.allocate(100), chips.allocate(100, 3)
+        tile = [ttfd.CoreRange(4, 0, 4, 0)]  # a worker of axis 1
+        session = chips.sessions[2]
         faulty = session.create_program([ttfd.KernelUse(session.load_kernel(KERNELS / "vector_add.elf"), ttfd.BRISC, tile)],
                                         [ttfd.CircularBuffer(0, 4, 8192, tile)])
         session.queue.enqueue_launch(faulty, [ttfd.Arguments(common=[16, 16, 16, 8192], per_core=[[0, 1]])])
         with pytest.raises(ttfd.Error) as raised:
             chips.all_gather(part, 1, whole)
-        assert raised.value.reason == "DEVICE_FAULT" and "chip 1" in str(raised.value)  # chip 0 has waited for it, and hangs
+        assert raised.value.reason == "DEVICE_FAULT" and "chip 2" in str(raised.value)
         with pytest.raises(ttfd.Error, match="connect it again") as raised:
             chips.all_gather(part, 1, whole)
         assert raised.value.code is ttfd.Code.FAILED_PRECONDITION
-        raise KeyboardInterrupt  # leaves at once: chip 0 waits until its kernel timeout
+        # The others have waited for it, and were reset with it or before they could begin.
+        for other in chips.sessions[:2]:
+            with pytest.raises(ttfd.Error) as raised:
+                other.queue.finish()
+            assert raised.value.reason in ("DEVICE_RESET", "DEVICE_FAULT")
+
+
+def test_a_reset_of_a_chip_ends_its_links_and_the_next_operation_fails_at_once():
+    daemon = Daemon(("sim:cluster=1x4",))
+    try:
+        with mesh.connect((1, 4), daemon.address) as chips:
+            part, whole = chips.allocate(100), chips.allocate(100, 4)
+            chips.all_gather(part, 1, whole)
+            assert daemon.ctl("--device", "1", "reset").returncode == 0
+            with pytest.raises(ttfd.Error, match="not con") as raised:
+                chips.all_gather(part, 1, whole)
+            assert raised.value.reason == "DEVICE_FAULT"
+        with mesh.connect((1, 4), daemon.address) as chips:
+            buffer, values = fill(chips, 5000)
+            assert np.array_equal(contents(chips.all_gather(buffer, 1), chips), gathered(values, 1))
+    finally:
+        daemon.end()

@@ -36,11 +36,13 @@ Status OfChip(uint32_t chip, const Status& status) {
   return Status(std::move(error));
 }
 
-// How much an error says about why an operation failed: a fault more than a hang of a chip that waited for another one.
+// How much an error says about why an operation failed: that a chip was reset with another says less than what that one
+// did, and a hang less than a fault.
 int Weight(const Status& status) {
   if (status.ok()) return 0;
   if (status.reason() == "WAIT") return 1;
-  return status.reason() == "HANG" ? 2 : 3;
+  if (status.reason() == "DEVICE_RESET") return 2;
+  return status.reason() == "HANG" ? 3 : 4;
 }
 
 // Waits for all that is enqueued on a queue. The error is the first one of the queue.
@@ -214,19 +216,23 @@ Status Mesh::State::Enqueue(const Operation& operation) {
 }
 
 Status Mesh::State::Finish(std::chrono::milliseconds timeout) {
-  // Where a chip has failed, others may wait for it until their kernel timeout: nothing is waited for any more.
+  // Where a chip has failed, others may wait for it until their kernel timeout: nothing is waited for any more, unless
+  // the chip was reset with another one whose error has not arrived.
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   Status worst;
   bool late = false;
+  bool waits = false;
   do {
     worst = {};
+    waits = false;
     for (uint32_t chip = 0; chip < chips_.size(); ++chip) {
       late = std::chrono::steady_clock::now() >= deadline;
       const Status status =
           OfChip(chip, Look(chips_[chip].session().queue(), late ? kNoWait : kLook));
       if (Weight(status) > Weight(worst)) worst = status;
+      waits |= status.reason() == "WAIT";
     }
-  } while (worst.reason() == "WAIT" && !late);
+  } while (waits && (worst.reason() == "WAIT" || worst.reason() == "DEVICE_RESET") && !late);
   if (!worst.ok() && worst.reason() != "WAIT") Break(worst);
   return worst;
 }

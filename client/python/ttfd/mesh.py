@@ -78,9 +78,9 @@ class Mesh:
     """Sessions on the chips of a mesh, under one lease. Made by `connect`; a context manager that closes them.
 
     sessions: by chip. shape: rows, columns. closed: for each axis, whether the last chip of its lines is linked with the first.
-    An operation that fails on one chip hangs on others, which wait for it, until their kernel timeout. After a failure operations
-    raise FAILED_PRECONDITION; connect the mesh again. Do so as well after a reset of one of its devices, which nothing looks for:
-    an operation that begins after it fails on all chips.
+    An operation that fails on one chip ends on those that wait for it, which are reset with it. After a failure operations raise
+    FAILED_PRECONDITION; connect the mesh again. Do so as well after a reset of one of its devices, which ends its links: the next
+    operation fails.
     """
 
     def __init__(self, sessions: Sequence[Session], shape: tuple[int, int], places: tuple[list[int], tuple[bool, bool]], timeout: float) -> None:

@@ -28,10 +28,10 @@
 // follows from the lines, whether they are closed, the number of links, and the sizes of buffers and pages
 // (docs/meshes.md). Denormals count as 0, and what would be one is 0; a NaN of bfloat16 counts as infinity of its sign.
 //
-// A kernel of an operation waits for those on the neighbouring chips, for its kernel timeout at most. So an operation
-// that fails on one chip hangs on others. After a failure the mesh refuses operations (FAILED_PRECONDITION); connect it
-// again. Do so as well after a reset of one of its devices, which neither the mesh nor the daemon looks for: an
-// operation that begins after it fails on all chips, and all are repaired.
+// A kernel of an operation waits for those on the neighbouring chips, for its kernel timeout at most. An operation that
+// fails on one chip ends on those that wait for it: they are reset with it. After a failure the mesh refuses operations
+// (FAILED_PRECONDITION); connect it again. Do so as well after a reset of one of its devices, which ends its links: the
+// next operation fails.
 //
 // A mesh is used by one thread at a time.
 #pragma once
