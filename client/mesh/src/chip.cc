@@ -88,8 +88,9 @@ Status Chip::AllocateStamps() {
   constexpr uint32_t kPages = StampPage(kMostLinks, kMostLaunches, 0, 0);
   Result<client::Buffer> stamps =
       session_->AllocateDram(kPages * kRingStampBytes, {.page_bytes = kRingStampBytes});
-  if (stamps.ok()) stamps_ = *std::move(stamps);
-  return stamps.status();
+  if (!stamps.ok()) return stamps.status();
+  stamps_ = *std::move(stamps);
+  return {};
 }
 
 Result<ClockSpan> Chip::ReadStamps(uint32_t links, uint32_t launches) {
@@ -118,8 +119,9 @@ Status Chip::AllocateGathered(uint32_t parts) {
   // Pages of any size take at most their share of a bank and one page more.
   Result<client::Buffer> gathered = session_->AllocateDram(
       (parts + session_->device().dram_banks) * kSmallBytes, {.page_bytes = kSmallBytes});
-  if (gathered.ok()) gathered_ = *std::move(gathered);
-  return gathered.status();
+  if (!gathered.ok()) return gathered.status();
+  gathered_ = *std::move(gathered);
+  return {};
 }
 
 Status Chip::MakeProgram(LaunchKind kind, uint32_t axis, uint32_t links, RingSum sum) {
