@@ -105,14 +105,19 @@ void DeviceThread::JudgeStalled() {
   using Motion = CardExecutor::Motion;
   for (const auto& card : cards_) {
     if (card->motion() != Motion::kStalled || card->stopped()) continue;
-    bool all = true, other_faulted = false;
+    std::vector<CardExecutor*> linked;
     for (const auto& other : cards_) {
-      if (Linked(*card, *other)) all &= other->motion() == Motion::kStalled;
+      if (Linked(*card, *other)) linked.push_back(other.get());
     }
-    for (const auto& other : cards_) {
-      if (all && Linked(*card, *other)) other_faulted |= other->StalledOnFault(/*at_once=*/true);
-    }
-    if (card->StalledOnFault(all) || (all && !other_faulted)) card->SetHanging();
+    const bool all = std::all_of(linked.begin(), linked.end(), [](const CardExecutor* other) {
+      return other->motion() == Motion::kStalled;
+    });
+    // Where none is linked, nothing is read before the host's records are kept.
+    const bool faulted = !linked.empty() && card->StalledOnFault(/*at_once=*/all);
+    const bool another = all && std::any_of(linked.begin(), linked.end(), [](CardExecutor* other) {
+                           return other->StalledOnFault(/*at_once=*/true);
+                         });
+    if (faulted || (all && !another)) card->SetHanging();
   }
 }
 
