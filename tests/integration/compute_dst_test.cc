@@ -1,6 +1,7 @@
 // Operations with tiles in Dst, on Float32: its numbers reach Dst with all their bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
