@@ -43,8 +43,8 @@ class CardLinks {
   // work, or the link does not answer.
   void Connect(uint64_t lease, std::vector<LinkConnection> links,
                std::function<void(const Status&)> done);
-  // The card is reset, or lost: its links are disconnected at once, but for those to a card that still runs kernels,
-  // which is reset itself when these end or hang. REQUIRES that no kernels run on the card.
+  // The card is reset, or lost: its links are disconnected at once, but for those to a card that still runs kernels;
+  // these last until a reset of either card, or the end of the lease. REQUIRES that no kernels run on the card.
   void CardIsReset(uint32_t device);
   // Disconnects all links of the lease in rounds to come, before those of later calls are connected. 0: none.
   void Release(uint64_t lease);

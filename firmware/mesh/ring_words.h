@@ -26,7 +26,7 @@ enum class RingSum : uint32_t {
   kBFloat16,
 };
 
-// Which chunks a lane moves, by number. The next one is `step` on, modulo `all`.
+// Schedule of a lane: the chunks that it moves, by number. The next one is `step` on, modulo `all`.
 struct RingSchedule {
   uint32_t out_end;  // link ends of the link worker. An end without segments is not opened
   uint32_t in_end;

@@ -24,9 +24,8 @@ using mesh::MeshBuffer;
 
 constexpr uint32_t kChips = 4;
 constexpr uint32_t kAxis = 1;
-constexpr double kStepClocks =
-    1150;                         // of a link with the kernels at both ends, at a latency of 800
-constexpr double kLinkRate = 35;  // bytes a clock
+// A step of a link with the kernels at both ends, at a latency of 800; bytes a clock.
+constexpr double kStepClocks = 1150, kLinkRate = 35;
 
 Status FromClient(const client::Status& status) {
   return status.ok() ? OkStatus() : absl::InternalError(status.ToString());

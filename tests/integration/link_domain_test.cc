@@ -169,7 +169,7 @@ TEST_F(LinkDomain, AnAdministratorsResetIsAlsoOfACardWhoseKernelsWait) {
   EXPECT_EQ(Resets(1), 2u);
 }
 
-TEST_F(LinkDomain, AFaultIsFoundNextToALinkedCardThatHasNothingToDo) {
+TEST_F(LinkDomain, AFaultIsFoundNextToALinkedCardThatIsIdle) {
   core_->SetLinked(kBoth, true);
   const uint64_t gives = LaunchOn(1, true, /*end=*/1);
   for (int i = 0; i < 1000 && Resets(1) == 0; ++i) RunSome();  // long before its kernel timeout
